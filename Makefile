@@ -100,13 +100,13 @@ test-busy: setup browser axe
 	$(BIN)/python -m pytest -m "not slow" -n 3 --dist loadfile --no-loadscope-reorder
 
 # `make test` has the newest versions that the lock files name, this the lowest that pyproject.toml allows. Tools of the
-# tests are installed after them, and keep them unless they need a higher one.
+# tests are installed before them, because some need a newer pyarrow or Rich; they do not need it for the tests.
 test-lowest: browser axe
 	test -x $(LOWEST)/bin/python || $(PYTHON) -m venv $(LOWEST)
 	$(LOWEST)/bin/python -m pip install --quiet --upgrade pip uv
-	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST) --resolution lowest-direct \
-	  --editable '.[parquet,cjk,mining,search,serve,crawl,thesaurus,selectors]'
 	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST) --group dev
+	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST) --upgrade --resolution lowest-direct \
+	  --editable '.[parquet,cjk,mining,search,serve,crawl,thesaurus,selectors]'
 	$(LOWEST)/bin/python -m pytest -m "not slow" -n 3 --dist loadfile --no-loadscope-reorder
 
 # Kernels that check every memory access and every undefined operation; the first run builds them, which takes minutes.

@@ -170,7 +170,7 @@ def test_a_crawl_killed_at_random_pages_stores_the_records_of_one_that_was_not(s
             process = start(server, out, *(["--resume"] if kill else ["http://a.test/"]))
             wait_for(lambda: gate.is_holding)
             child = child_of(process)
-            os.kill(dice.choice((process.pid, child)), signal.SIGKILL)
+            os.kill(dice.choice((process.pid, child)), dice.choice((signal.SIGKILL, signal.SIGTERM)))
             process.communicate()
             wait_for(lambda: not is_alive(child))  # noqa: B023 (called here)
             gate.open(dice.randint(1, 20) if kill == 0 else PAGES * 2)

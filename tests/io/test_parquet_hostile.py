@@ -46,19 +46,26 @@ def crashing(tmp_path: Path) -> Path:
     return file
 
 
+# Until version 25, pyarrow refuses the file.
+aborts = pytest.mark.skipif(int(pa.__version__.split(".")[0]) < 26, reason="this version of pyarrow refuses the file")
+
+READING = """
+import sys
+import pyarrow.parquet as pq
+found = pq.ParquetFile(sys.argv[1])
+found.metadata.row_group(0).column(0)
+list(found.iter_batches())
+"""
+
+
+@aborts
 def test_the_damaged_footer_does_abort_the_library(crashing: Path) -> None:
     # Otherwise the tests below prove nothing. A library that reads or refuses the file would be welcome.
-    pid = os.fork()
-    if not pid:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        signal.signal(signal.SIGABRT, signal.SIG_DFL)
-        found = pq.ParquetFile(crashing)
-        found.metadata.row_group(0).column(0)
-        list(found.iter_batches())
-        os._exit(0)
-    assert os.WTERMSIG(os.waitpid(pid, 0)[1]) == signal.SIGABRT
+    done = subprocess.run([sys.executable, "-c", READING, crashing], stderr=subprocess.DEVNULL, check=False)
+    assert done.returncode == -signal.SIGABRT
 
 
+@aborts
 def test_a_file_that_crashes_the_library_is_a_problem_and_the_next_input_is_read(
     tmp_path: Path, crashing: Path, read_all: ReadAll, problems: list[str]
 ) -> None:
@@ -70,6 +77,7 @@ def test_a_file_that_crashes_the_library_is_a_problem_and_the_next_input_is_read
     ]
 
 
+@aborts
 def test_the_command_survives_such_a_file_and_exits_with_1(tmp_path: Path, crashing: Path) -> None:
     good = tmp_path / "good.html"
     good.write_text("<html><body><p>Some words that are kept because they are content.</p></body></html>")
@@ -80,6 +88,7 @@ def test_the_command_survives_such_a_file_and_exits_with_1(tmp_path: Path, crash
     assert "it crashes the Parquet library" in done.stderr
 
 
+@aborts
 def test_a_table_of_columns_that_crashes_the_library_is_an_input_error(crashing: Path) -> None:
     with pytest.raises(InputError, match="crashes the Parquet library"):
         list(TableFile(crashing).values(["url"], print))
