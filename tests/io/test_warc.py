@@ -15,7 +15,7 @@ from fastwarc.warc import WarcRecordType
 
 from webwinnow.errors import InputError
 from webwinnow.io.unpacking import ReadLimits, UnpackedStream
-from webwinnow.io.warc import read_warc
+from webwinnow.io.warc import MOST_CUT_OFF, read_warc
 from webwinnow.records import PageRecord
 
 HTML = b"<!doctype html><html><body><p>Hello</p></body></html>"
@@ -309,7 +309,7 @@ def test_the_records_after_a_damaged_one_are_read_in_a_gzip_file(
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.compress], ids=["plain", "gzip", "zstd"])
-@pytest.mark.parametrize("damage", [damage for damage in DAMAGES if damage != "a length that is too long"])
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_the_records_after_a_damaged_one_are_read_in_a_file_of_one_piece(
     damage: str,
     pack: Callable[[bytes], bytes],
@@ -338,6 +338,32 @@ def test_the_records_after_a_damaged_one_are_read_in_gzip_members_of_many_record
     assert len(problems) == 1
 
 
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.compress], ids=["plain", "gzip", "zstd"])
+def test_the_records_after_lengths_that_reach_beyond_the_end_are_read(
+    pack: Callable[[bytes], bytes], tmp_path: Path, make_record: MakeRecord, read_all: ReadAll, problems: list[str]
+) -> None:
+    records = [make_record(f"http://a.test/{number}", LONG) for number in range(60)]
+    bad = damaged_records(make_record)["a length that is too long"].replace(b"99999", b"9" * 9)
+    for at in (50, 20, 0):
+        records.insert(at, bad)
+    file = tmp_path / "crawl.warc"
+    file.write_bytes(pack(b"".join(records[:30])) + pack(b"".join(records[30:])))
+    pages = read_all(file)
+    assert [page.url for page in pages if page.refused is None] == [f"http://a.test/{number}" for number in range(60)]
+    assert [page.url for page in pages if page.refused] == ["http://a.test/bad"] * 3
+    assert len(problems) == 3
+
+
+def test_a_file_of_lengths_that_reach_beyond_the_end_is_read_a_few_times(
+    tmp_path: Path, make_record: MakeRecord, read_all: ReadAll, problems: list[str]
+) -> None:
+    bad = damaged_records(make_record)["a length that is too long"].replace(b"99999", b"9" * 9)
+    file = tmp_path / "crawl.warc"
+    file.write_bytes(bad * 50 + make_record("http://a.test/"))
+    assert len(read_all(file)) == MOST_CUT_OFF + 1
+    assert len(problems) == MOST_CUT_OFF + 1
+
+
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
 def test_damage_is_reported_once_for_each_record_that_it_hits(
     pack: Callable[[bytes], bytes], tmp_path: Path, make_record: MakeRecord, read_all: ReadAll, problems: list[str]
@@ -362,10 +388,13 @@ def test_a_damaged_record_in_a_pipe_costs_itself_only(make_record: MakeRecord) -
     assert len(problems) == 1
 
 
-def test_a_page_that_contains_a_record_is_not_taken_apart_when_the_file_is_cut(
-    tmp_path: Path, make_record: MakeRecord, read_all: ReadAll
+@pytest.mark.parametrize("length", [b"", b"99999"], ids=["whole", "of a wrong length"])
+def test_a_page_that_contains_records_is_not_taken_apart_when_the_file_is_cut(
+    length: bytes, tmp_path: Path, make_record: MakeRecord, read_all: ReadAll
 ) -> None:
-    page = b"<p>x</p>\r\n\r\n" + make_record("http://victim.test/") + b"y" * 5000
+    record = make_record("http://victim.test/")
+    record = re.sub(rb"(?<=Content-Length: )[0-9]+", length, record, count=1) if length else record
+    page = b"<p>x</p>\r\n\r\n" + record * 20 + b"y" * 5000
     file = tmp_path / "crawl.warc"
     file.write_bytes(make_record("http://a.test/") + make_record("http://attacker.test/", page)[:-1000])
     assert [page.url for page in read_all(file)] == ["http://a.test/", "http://attacker.test/"]

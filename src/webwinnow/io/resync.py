@@ -16,6 +16,12 @@ _HEAD_BYTES: Final = 4096
 """Packed bytes that contain the beginning of a record."""
 _RECORD: Final = re.compile(rb"\nWARC/[01]\.[0-9]{1,2}\r?\n")
 _RECORD_BYTES: Final = 16
+_BOUNDARY: Final = re.compile(rb"\r\n\r\n(?=WARC/[01]\.[0-9]{1,2}\r\n)")
+_BLANK_LINE: Final = b"\r\n\r\n"
+_CONTENT_LENGTH: Final = re.compile(rb"\r\nContent-Length:[ \t]*+([0-9]{1,18})[ \t]*+\r\n", re.IGNORECASE)
+_LONGEST_HEADER: Final = 64 << 10
+MOST_BOUNDARIES: Final = 1_000_000
+"""Records behind one of a wrong length, after which the search ends."""
 _UNREADABLE: Final = (OSError, EOFError, ValueError, RuntimeError, OverflowError, zlib.error, BadZipFile)
 
 
@@ -34,13 +40,19 @@ def next_record(stream: UnpackedStream, damage: Place, limits: ReadLimits) -> Un
     """Return a stream that begins with the first record after some damage, or None.
 
     In a gzip file of one record per member, records begin where a gzip member does. Elsewhere they begin with a line
-    `WARC/1.0`; a page could contain such a line, so these are searched only behind a record that is complete. A pipe,
-    and zstd, is searched from the bytes that are still kept.
+    `WARC/1.0`; a page could contain such a line, so these are searched only behind a record that is complete, or if
+    the records that begin so follow each other up to the very end (`_behind_wrong_length`). A pipe, and zstd behind a
+    complete record, is searched from the bytes that are still kept.
     """
     source = cast("IO[bytes]", stream.source)
     try:
-        if stream.packing in (None, "gzip") and source.seekable():
-            place = source.tell()
+        seekable = source.seekable()
+        place = source.tell() if seekable else 0
+        if seekable and not damage.complete and not stream.problem:
+            found = _behind_wrong_length(stream, source, damage.record, limits)
+            if found is not None:
+                return found
+        if seekable and stream.packing in (None, "gzip"):
             if stream.packing is None:
                 at = _next_line(source, stream.base + damage.end) if damage.complete else None
             elif damage.complete and not stream.problem and _has_records_inside(stream, damage.record):
@@ -70,6 +82,73 @@ def _next_line(source: IO[bytes], start: int) -> int | None:
         if found is not None:
             return at + found.start() + 1
     return None
+
+
+def _behind_wrong_length(
+    stream: UnpackedStream, source: IO[bytes], record: int, limits: ReadLimits
+) -> UnpackedStream | None:
+    """A stream that begins with the record behind one whose length is wrong, so that it reached to the end of the file.
+
+    A file that was cut off looks the same, and its last page may contain what looks like records. Those do not end
+    where the file ends.
+    """
+    source.seek(stream.base)
+    read = UnpackedStream(source, limits, stream.base)
+    _skip(read, record)
+    at = _first_of_chain(*_records_in(read))
+    if at is None or read.problem:
+        return None
+    if stream.packing is None:
+        source.seek(stream.base + at)
+        return UnpackedStream(source, limits, stream.base + at)
+    source.seek(stream.base)
+    read = UnpackedStream(source, limits, stream.base)
+    _skip(read, at)
+    return read
+
+
+def _skip(stream: UnpackedStream, size: int) -> None:
+    while size > 0 and (skipped := len(stream.read(min(size, MB)))):
+        stream.mark(stream.tell())
+        size -= skipped
+
+
+def _records_in(stream: UnpackedStream) -> tuple[dict[int, int], int]:
+    """Where records begin in the rest of a stream, each with the place where the next one should, and the end of all."""
+    found: dict[int, int] = {}
+    at, held = stream.tell(), b""
+    while piece := stream.read(MB):
+        stream.mark(stream.tell())
+        held += piece
+        done = max(len(held) - _LONGEST_HEADER, 0)  # records behind it may have more of their header in the next piece
+        _note_records(held, at, done, found)
+        at, held = at + done, held[done:]
+        if len(found) > MOST_BOUNDARIES:
+            return {}, 0
+    _note_records(held, at, len(held), found)
+    return found, at + len(held)
+
+
+def _note_records(window: bytes, at: int, done: int, found: dict[int, int]) -> None:
+    """Note the records of a window that begin before its place `done`."""
+    for boundary in _BOUNDARY.finditer(window):
+        if boundary.start() >= done:
+            return
+        start = boundary.end()
+        end = window.find(_BLANK_LINE, start)
+        length = None if end < 0 else _CONTENT_LENGTH.search(window, start, end + 2)
+        if length is not None:
+            size = end - start + 2 * len(_BLANK_LINE) + int(length[1])
+            found[at + start] = at + start + size
+
+
+def _first_of_chain(records: dict[int, int], end: int) -> int | None:
+    """The first record, if each is followed by another one, or is of a wrong length too, and the last one by the end."""
+    following = None
+    for start, after in records.items():
+        if following is None or start >= following:  # others are in the content of a record
+            following = after if after in records or after == end else None
+    return next(iter(records)) if following == end else None
 
 
 def _next_member(stream: UnpackedStream, source: IO[bytes], after: int) -> int | None:

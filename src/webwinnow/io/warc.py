@@ -36,6 +36,8 @@ ZIP_ERRORS: Final = (BadZipFile, OSError, ValueError, RuntimeError, EOFError, Ov
 ENCRYPTED: Final = 0x1  # flag bit 0 of a zip member
 MOST_DAMAGES: Final = 100
 """Damaged places of a file after which it is not read on. Ours: each is reported."""
+MOST_CUT_OFF: Final = 10
+"""Records of a file that reach beyond its end, after which it is not read on. Ours: for each the file is read again."""
 _WARC_MEMBER: Final = re.compile(r"archive/.+\.warc(\.gz|\.zst)?", re.IGNORECASE)
 
 
@@ -47,7 +49,7 @@ def read_warc(
     A page that is cut off or cannot be decoded is yielded as refused. Records that are not pages (requests, redirects,
     images, revisits) are skipped.
     """
-    pages = 0
+    pages = cut_off = 0
     for _ in range(MOST_DAMAGES):
         part = _Undamaged(stream, limits)
         for page in part.pages():
@@ -55,7 +57,8 @@ def read_warc(
             yield page
         if part.problem is None:
             break
-        following = next_record(stream, part.damage, limits)
+        cut_off += not part.damage.complete
+        following = next_record(stream, part.damage, limits) if cut_off <= MOST_CUT_OFF else None
         if following is not None and part.records and _begins_damaged(following):  # its own first line was found
             following = next_record(following, Place(following.tell(), following.tell(), complete=True), limits)
         further = "" if following is None else "; reading continues at the next record"
@@ -93,15 +96,14 @@ class _Undamaged:
         self.stream, self.limits = stream, limits
         self.problem: str | None = None
         self.records = 0
-        self.start = stream.tell()
-        self.damage = Place(self.start, self.start, complete=True)
+        self.damage = Place(stream.tell(), stream.tell(), complete=True)
 
     def pages(self) -> Iterator[PageRecord]:
         last: PageRecord | None = None  # the page of the response that the records after it may refer to
         number = ""
         try:
             for record in ArchiveIterator(self.stream, parse_http=False, stream_detect=False):
-                at = self.start + record.stream_pos
+                at = record.stream_pos  # from the beginning of the stream, wherever the iterator began
                 self.stream.mark(at)
                 if _has_damaged_header(record):
                     self.problem = "a record has a damaged header or ends inside it"
