@@ -236,3 +236,11 @@ def test_weights_that_cancel_exactly():
     matrix = sp.csr_matrix(np.array([[3.0, 4.0], [-3.0, 4.0]]))
     (terms,) = cluster_terms(UnitRows.of(matrix), np.zeros(2, np.int32), ["apple", "pear"])
     assert [term for term, _ in terms] == ["pear"]
+
+
+def test_one_long_name_does_not_make_a_feature_file_unreadable(tmp_path):
+    names = ["http://a.example/" + "x" * 2_000, *(f"p{k}" for k in range(9_000))]  # 72 MB in an array, mostly zeros
+    matrix = FeatureMatrix(np.ones(1), np.zeros(1, np.int32), np.arange(len(names) + 1).clip(0, 1), names, ["word"])
+    with (tmp_path / "features.npz").open("wb") as file:
+        matrix.save(file)
+    assert PageRows.read(tmp_path / "features.npz").page_ids == names
