@@ -108,3 +108,13 @@ def test_the_search_experiment_compares_three_indexes(tmp_path):
     assert rows["full", "title, keywords, body"]["success"] == 1.0
     assert "| two-level |" in (tmp_path / "results" / "search.md").read_text()
     assert sorted(path.name for path in (tmp_path / "results").iterdir()) == ["search.json", "search.md"]
+
+
+def test_records_that_no_search_could_name_are_left_out_and_reported(tmp_path):
+    kept = {"url": "http://a.example/", "outcome": "kept", "text": "quinces are hard", "keywords": 7}
+    lines = [kept | {"url": None}, kept, kept | {"url": ""}]
+    (tmp_path / "records.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    done = command("index", tmp_path / "records.jsonl", "-o", tmp_path / "index")
+    assert done.returncode == 1
+    assert "1 page put; 1 in the index" in done.stderr
+    assert "2 records left out: neither page_id nor url" in done.stderr

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import date
+from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -50,6 +51,9 @@ LEADING_WORDS, LEADING_CHARACTERS = 60, 400
 """Words of the text that replace a missing abstract, and how many characters of it are shown."""
 LONGEST_KEPT = 200_000
 """Characters of a text that are stored for snippets; all of it is searched."""
+LONGEST_KEY = 4_096
+"""Characters of the key of a page; a longer one is cut and ends in a hash. tantivy leaves terms of more than 65,530
+bytes out, so that such a page could neither be replaced nor removed."""
 LEAST_MEMORY = 15_000_000
 """The minimum that tantivy accepts."""
 
@@ -107,11 +111,14 @@ class IndexSettings:
 
 @dataclass(slots=True)
 class Indexed:
-    """Counts of records: pages indexed, skipped as not kept or without text, and skipped as replicas."""
+    """Counts of records: pages indexed, skipped as not kept or without text, skipped as replicas, and skipped because
+    they have neither `page_id` nor URL.
+    """
 
     put: int = 0
     not_kept: int = 0
     replicas: int = 0
+    unnamed: int = 0
 
 
 class IndexFolder:
@@ -213,7 +220,11 @@ class IndexFolder:
         found = Indexed()
         progress = on_progress or no_progress
         for done, record in enumerate(records, start=1):
-            if record.get("outcome", "kept") != "kept" or not record.get("text"):
+            is_kept = record.get("outcome", "kept") == "kept" and bool(record.get("text"))
+            if not (record.get("page_id") or record.get("url")):
+                found.unnamed += is_kept
+                found.not_kept += not is_kept
+            elif not is_kept:
                 found.not_kept += 1
                 self.remove(key_of(record))
             elif record.get("replica_of") and not self._settings.replicas:
@@ -232,8 +243,9 @@ class IndexFolder:
         """Remove all pages of a site, genre, type, category or language."""
         if field not in (KEY, *FILTERS):
             raise SettingsError(f"cannot remove pages by {field!r}; expected {KEY}, {', '.join(FILTERS)}")
+        removed = indexed_key(value) if field == KEY else value
         for level in self.levels.values():
-            level.remove(field, value)
+            level.remove(field, removed)
         self._count()
 
     def commit(self) -> None:
@@ -257,7 +269,19 @@ def key_of(record: Record) -> str:
     key: Any = record.get("page_id") or record.get("url")
     if not key:
         raise InputError("a record has neither page_id nor url; expected records of webwinnow clean")
-    return str(key)
+    return indexed_key(str(key))
+
+
+def indexed_key(key: str) -> str:
+    """Return the key of a page as the index has it."""
+    if len(key) <= LONGEST_KEY:
+        return key
+    return key[:LONGEST_KEY] + "~" + sha256(key.encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def _encodable(text: str) -> str:
+    """A text without lone surrogates, which arguments that are not UTF-8 have and no page has."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 @contextmanager
@@ -337,7 +361,7 @@ class Level:
 
     def remove(self, field: str, value: str) -> None:
         """Remove the pages with this value of `key` or one of `FILTERS`."""
-        self._writing().delete_documents_by_term(field, value)
+        self._writing().delete_documents_by_term(field, _encodable(value))
 
     def commit(self) -> None:
         self._writing().commit()
@@ -403,6 +427,7 @@ class Level:
 
     def value_of(self, name: str, value: str) -> str:
         """A value of one of `FILTERS` as pages spell it: `EN` as `en`. Itself if a page has it, or none has."""
+        value = _encodable(value)
         with _damage_reported(self.path):
             if self._reading().doc_freq(name, value):
                 return value
