@@ -360,6 +360,14 @@ def test_records_without_a_key_are_counted_and_cost_no_other(tmp_path):
     assert (done.put, done.unnamed, done.not_kept) == (3, 1, 1)
 
 
+def test_more_results_than_there_are_pages_reserve_no_memory(tmp_path):
+    index = made(tmp_path / "index", ORCHARD)
+    for huge in (10**11, 2**63 - 11, 10**30):
+        assert keys(index, "apples", limit=huge) == ["p1", "p2"]
+        assert keys(index, "apples", offset=huge) == []
+        assert suggest(index, "appl", huge) == ["apples"]
+
+
 def test_a_filter_that_is_not_utf8_matches_no_page(tmp_path):
     index = made(tmp_path / "index", ORCHARD)
     assert keys(index, "apples site:\udcff") == []

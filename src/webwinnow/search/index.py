@@ -54,6 +54,8 @@ LONGEST_KEPT = 200_000
 LONGEST_KEY = 4_096
 """Characters of the key of a page; a longer one is cut and ends in a hash. tantivy leaves terms of more than 65,530
 bytes out, so that such a page could neither be replaced nor removed."""
+MOST_TERMS = 1_000_000
+"""Terms that tantivy is asked for at most: it reserves memory for as many, and aborts where there is none."""
 LEAST_MEMORY = 15_000_000
 """The minimum that tantivy accepts."""
 
@@ -443,6 +445,7 @@ class Level:
     def words_like(self, beginning: str, field: str = "body", limit: int | None = None) -> list[tuple[str, int]]:
         """The words of a field with this beginning, and how many pages have them, the most frequent first."""
         searcher: Any = self._reading()  # the stubs lack `terms_with_prefix`
+        limit = None if limit is None else min(limit, MOST_TERMS)
         with _damage_reported(self.path):
             found: list[tuple[str, int]] = searcher.terms_with_prefix(field, beginning, limit=limit)
             return found
@@ -452,8 +455,9 @@ class Level:
     ) -> tuple[int, list[tuple[float, Any]]]:
         """As `find`, from the inverted index alone: the score and the place of each page."""
         query = self._query(list(clauses), narrowed, texts)
+        most = max(1, min(limit, self.pages))  # tantivy reserves memory for as many, and aborts where there is none
         with _damage_reported(self.path):
-            found: Any = self._reading().search(query, limit=limit, count=True)  # the stubs lack `count`
+            found: Any = self._reading().search(query, limit=most, count=True)  # the stubs lack `count`
             return int(found.count or 0), list(found.hits)
 
     def stored(self, matches: Iterable[tuple[float, Any]]) -> list[tuple[float, str, dict[str, Any]]]:
