@@ -375,3 +375,9 @@ def test_a_filter_that_is_not_utf8_matches_no_page(tmp_path):
     with index.writing() as opened:
         opened.remove("\udcff")
     assert index.pages == 3
+
+
+@pytest.mark.parametrize("memory", [1_000_000, 10**10, 10**20])
+def test_memory_that_the_index_cannot_use_is_refused_before_a_folder_is_made(memory):
+    with pytest.raises(SettingsError, match="expected 15,000,000 to"):
+        IndexSettings(memory=memory)

@@ -7,10 +7,12 @@ result shows is stored as JSON.
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date
 from hashlib import sha256
@@ -56,9 +58,14 @@ LONGEST_KEY = 4_096
 bytes out, so that such a page could neither be replaced nor removed."""
 MOST_TERMS = 1_000_000
 """Terms that tantivy is asked for at most: it reserves memory for as many, and aborts where there is none."""
-LEAST_MEMORY = 15_000_000
-"""The minimum that tantivy accepts."""
+LEAST_MEMORY, MOST_MEMORY = 15_000_000, 4_290_000_000
+"""What tantivy accepts."""
 
+_OS_ERROR = re.compile(r"\(os error (\d{1,4})\)")
+"""An error of the system in a message of tantivy."""
+_NO_DAMAGE = frozenset(
+    (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE)
+)
 _DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 
 
@@ -105,8 +112,8 @@ class IndexSettings:
     replicas: bool = False
 
     def __post_init__(self) -> None:
-        if self.memory < LEAST_MEMORY:
-            raise SettingsError(f"memory is {self.memory:,} bytes: expected at least {LEAST_MEMORY:,}")
+        if not LEAST_MEMORY <= self.memory <= MOST_MEMORY:
+            raise SettingsError(f"memory is {self.memory:,} bytes: expected {LEAST_MEMORY:,} to {MOST_MEMORY:,}")
         if self.commit_every < 1:
             raise SettingsError(f"commit_every is {self.commit_every}: expected 1 or more")
 
@@ -281,6 +288,23 @@ def indexed_key(key: str) -> str:
     return key[:LONGEST_KEY] + "~" + sha256(key.encode("utf-8", "replace")).hexdigest()[:32]
 
 
+@contextmanager
+def _failure_reported(path: Path) -> Iterator[None]:
+    """Turn what tantivy raises where it cannot write into an `OSError` or an `InputError`."""
+    try:
+        yield
+    except ValueError as error:
+        _raise_if_of_system(path, error)
+        advice = "its disk may be full. It has what was committed; the same command continues"
+        raise InputError(f"{path} could not be written ({error}); {advice}") from None
+
+
+def _raise_if_of_system(path: Path, error: Exception) -> None:
+    found = _OS_ERROR.search(str(error))
+    if found is not None and int(found[1]) in _NO_DAMAGE:
+        raise OSError(int(found[1]), os.strerror(int(found[1])), str(path)) from None
+
+
 def _encodable(text: str) -> str:
     """A text without lone surrogates, which arguments that are not UTF-8 have and no page has."""
     return text.encode("utf-8", "replace").decode("utf-8")
@@ -288,10 +312,14 @@ def _encodable(text: str) -> str:
 
 @contextmanager
 def _damage_reported(path: Path) -> Iterator[None]:
-    """Turn what tantivy raises for damaged files into an `InputError`; its panics are no `Exception`s."""
+    """Turn what tantivy raises for damaged files into an `InputError`; its panics are no `Exception`s.
+
+    Errors of the system that are no damage, such as a full disk, are raised as `OSError`.
+    """
     try:
         yield
     except (ValueError, OSError, LookupError, MemoryError) as error:
+        _raise_if_of_system(path, error)
         raise InputError(f"{path} is a damaged index ({error}); make it again") from None
     except BaseException as error:
         if type(error).__name__ != "PanicException":
@@ -338,6 +366,7 @@ class Level:
         try:
             self._writer = self._index.writer(heap_size=memory, num_threads=1)
         except ValueError as error:
+            _raise_if_of_system(self.path, error)
             raise InputError(f"{self.path} is being written by another run ({error})") from None
 
     def put(
@@ -359,22 +388,26 @@ class Level:
         if day is not None:
             page.add_integer(DAY, day)
         page.add_bytes(SHOWN, json.dumps(shown, ensure_ascii=False).encode("utf-8", "replace"))
-        writer.add_document(page)
+        with _failure_reported(self.path):
+            writer.add_document(page)
 
     def remove(self, field: str, value: str) -> None:
         """Remove the pages with this value of `key` or one of `FILTERS`."""
-        self._writing().delete_documents_by_term(field, _encodable(value))
+        with _failure_reported(self.path):
+            self._writing().delete_documents_by_term(field, _encodable(value))
 
     def commit(self) -> None:
-        self._writing().commit()
+        with _failure_reported(self.path):
+            self._writing().commit()
         self._searcher = self._languages = None
 
     def close(self) -> None:
         """Wait for merges and release the lock; changes that were not committed are lost."""
         if self._writer is not None:
-            self._writer.rollback()
-            self._writer.wait_merging_threads()
-            self._writer = None
+            writer, self._writer = self._writer, None
+            with suppress(ValueError):  # a writer that could not write; what failed is reported already
+                writer.rollback()
+                writer.wait_merging_threads()
 
     def _writing(self) -> tantivy.IndexWriter:
         if self._writer is None:
