@@ -7,7 +7,7 @@ import io
 import numpy as np
 import pytest
 
-from webwinnow import SettingsError, parse
+from webwinnow import SettingsError, parse, vectors
 from webwinnow.vectors import FeatureMatrix, VectorBuilder, VectorSettings, learn_weights
 
 STORIES = ("Turnips grow in cellars", "Harbours freeze when winter bites", "Violins need patience")
@@ -97,3 +97,17 @@ def test_other_pages_are_weighed_with_the_rarity_of_a_collection():
     found = other.matrix(dict(zip(known.keys.tolist(), known.vocabulary, strict=True)), known.rarity)
     assert row(found, 0) == row(known, 0)
     assert built().rarity is None
+
+
+def test_one_long_name_does_not_make_all_names_long(monkeypatch):
+    monkeypatch.setattr(vectors, "MOST_NAME_CHARACTERS", 100_000)
+    long = "x" * 1_000_000
+    names = ["a", long + "y", long + "z", *(f"p{k}" for k in range(97))]
+    matrix = FeatureMatrix(np.zeros(0), np.zeros(0, np.int32), np.zeros(101, np.int64), names, ["word", long])
+    file = io.BytesIO()
+    matrix.save(file)
+    found = np.load(io.BytesIO(file.getvalue()))
+    assert found["page_ids"].itemsize // 4 == 1_000
+    assert found["vocabulary"].itemsize // 4 == 50_000
+    assert found["page_ids"][[0, 3]].tolist() == ["a", "p0"]
+    assert len(set(found["page_ids"].tolist())) == 100

@@ -26,6 +26,7 @@ from webwinnow.weighting import (  # noqa: E402
     site_shifts,
     spread,
     topics_of,
+    weigh_by_topic,
     weigh_collection,
 )
 
@@ -239,3 +240,12 @@ def test_command_writes_weighted_rows(tmp_path):
     with np.load(out, allow_pickle=False) as found:
         assert found["shape"].tolist() == [18, len(found["vocabulary"])]
         assert any(name.startswith(TOPIC_PREFIX) for name in found["vocabulary"].tolist())
+
+
+@pytest.mark.parametrize("weigh", [weigh_by_topic, weigh_collection])
+def test_one_long_name_of_a_site_takes_its_own_memory_only(weigh):
+    pages = 10_000
+    sites = ["a.example", "z" * 10_000_000] * (pages // 2)  # an array of such names would have 400 GB
+    rows = np.ones(pages), np.arange(pages, dtype=np.int32) % 4, np.arange(pages + 1)
+    found = weigh(*rows, ["cat", "dog", "fox", "owl"], sites)
+    assert len(found[2]) == pages + 1

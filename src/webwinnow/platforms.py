@@ -21,6 +21,9 @@ except ImportError:  # Windows
 PARENT_SECONDS: Final = 0.5
 """How often a process looks whether its parent still runs."""
 
+MOST_JOBS: Final = 1024
+"""Worker processes of a command at most: more than machines have cores; each takes memory from the start."""
+
 
 def cpu_count() -> int:
     """The number of CPUs that this process may use."""

@@ -113,7 +113,7 @@ def _compiled(selector: str) -> Callable[[Any], Any]:
         compiled: Callable[[Any], Any] = etree.XPath(xpath)
         _check_selects(selector, xpath, compiled(etree.Element("html")))
         return compiled
-    except (etree.XPathError, cssselect.SelectorError) as error:
+    except (etree.XPathError, cssselect.SelectorError, ValueError) as error:  # the last for what is not UTF-8
         raise SettingsError(
             f"{selector!r} is no selector ({error}); expected CSS, or an XPath such as //div[@id]"
         ) from None

@@ -24,6 +24,10 @@ WEIGHTINGS = ("cst", "wplus", "tfidf", "topic")
 TITLE_WEIGHT = 2.0
 """What W+ and topic weights add to the weight of a word that is also in the page's title (docs/wplus.md)."""
 SITE_WEIGHTINGS = ("cst", "wplus")
+MOST_NAME_CHARACTERS = 250_000_000
+"""Characters of the array of all pages' names, and of that of all features' (1 GB each): 2,500 a name with 100,000."""
+LEAST_NAME_CHARACTERS = 256
+"""Characters that a name may have, however many names there are."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -84,7 +88,7 @@ class FeatureMatrix:
     rarity: NDArray[np.float64] | None = None
 
     def save(self, out: BinaryIO) -> None:
-        """Write one `.npz` with `data`, `indices`, `indptr`, `shape`, `page_ids`, `vocabulary`."""
+        """Write one `.npz` with `data`, `indices`, `indptr`, `shape`, `page_ids`, `vocabulary` (`names_array`)."""
         np.savez_compressed(
             out,
             allow_pickle=False,
@@ -92,9 +96,23 @@ class FeatureMatrix:
             indices=self.indices,
             indptr=self.indptr,
             shape=np.array([len(self.page_ids), len(self.vocabulary)], np.int64),
-            page_ids=np.array(self.page_ids, np.str_),
-            vocabulary=np.array(self.vocabulary, np.str_),
+            page_ids=names_array(self.page_ids),
+            vocabulary=names_array(self.vocabulary),
         )
+
+
+def names_array(names: list[str]) -> NDArray[np.str_]:
+    """Names as an array, where each takes as much as the longest: those too long for `MOST_NAME_CHARACTERS` are cut.
+
+    A name that is cut ends in its hash, so that different names stay different.
+    """
+    longest = max(MOST_NAME_CHARACTERS // max(len(names), 1), LEAST_NAME_CHARACTERS)
+    return np.array([name if len(name) <= longest else _cut(name, longest) for name in names], np.str_)
+
+
+def _cut(name: str, longest: int) -> str:
+    digest = f"~{name_hash(name):016x}"
+    return name[: longest - len(digest)] + digest
 
 
 def learn_weights(trees: Iterable[PageTree], settings: CstWeightSettings | None = None) -> FeatureWeights:

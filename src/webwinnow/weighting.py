@@ -124,7 +124,7 @@ def weigh_collection(
     """
     if not sites:
         return data, indices, indptr, vocabulary
-    names, of = np.unique(np.array(sites, np.str_), return_inverse=True)
+    names, of = np.unique(np.array(sites, object), return_inverse=True)
     rows = csr_array((data, indices, indptr), shape=(len(sites), len(vocabulary)))
     learned = CollectionWeights.learn(rows, of, len(names))
     found = learned.weigh(rows, of)
@@ -139,7 +139,7 @@ def weigh_by_topic(
 
     Returns the rows, the words that have a weight, and their columns in `vocabulary`.
     """
-    names, of = np.unique(np.array(sites, np.str_), return_inverse=True)
+    names, of = np.unique(np.array(sites, object), return_inverse=True)
     rows = csr_array((np.log1p(data), indices.copy(), indptr.copy()), shape=(len(sites), len(vocabulary)))
     worth = topic_worth(rows, of, len(names)) if sites else np.zeros(len(vocabulary))
     columns = np.flatnonzero(worth)

@@ -195,3 +195,25 @@ def test_a_standard_stream_that_is_closed_is_no_traceback(
     command = ["bash", "-c", script, "bash", sys.executable, "-m", "webwinnow", *arguments]
     done = subprocess.run(command, cwd=crawl.parent, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr.count("Traceback")) == (code, 0), done.stderr
+
+
+@pytest.mark.parametrize(
+    "error, said",
+    [
+        (MemoryError("Unable to allocate 373. GiB"), "there is not enough memory (Unable to allocate 373. GiB)"),
+        (OSError(28, "No space left on device", "a\x1b[31m"), "a [31m: No space left on device"),
+    ],
+)
+def test_what_the_machine_lacks_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: Exception, said: str
+) -> None:
+    def failing(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setitem(main.__globals__, "app", failing)
+    monkeypatch.setitem(main.__globals__, "_discard_output", lambda: None)
+    monkeypatch.setattr(sys, "argv", ["webwinnow", "methods"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith(f"webwinnow: {said}")

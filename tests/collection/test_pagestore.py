@@ -9,6 +9,7 @@ import sqlite3
 import pytest
 
 from webwinnow.collection.pagestore import CollectionStore, PageRow
+from webwinnow.collection.settings import CollectionSettings
 from webwinnow.errors import InputError, SettingsError
 
 
@@ -163,3 +164,18 @@ def test_damage_anywhere_in_the_index_is_repaired_or_refused(tmp_path):
             continue
         assert set(parts) <= {0, 1, 2}
         assert pages == [0, 1, 2] or not (is_parsed or parts)
+
+
+def test_any_number_of_pages_may_be_asked_for(tmp_path):
+    with CollectionStore(tmp_path / "run", {}, resume=False) as store:
+        for k in range(3):
+            store.add_page(PageRow(k, "a.example", f"http://a.example/{k}", None, key=k, content=k), b"page")
+        store.commit()
+        assert len(store.chosen_of("a.example", 10**30)) == 3
+        assert store.last_key("a.example", 10**30) == 2**64 - 1
+
+
+@pytest.mark.parametrize("jobs", [-1, 10**9, 10**30])
+def test_more_workers_than_any_machine_serves_are_refused(jobs):
+    with pytest.raises(SettingsError, match="jobs is"):
+        CollectionSettings(jobs=jobs)

@@ -167,6 +167,7 @@ def test_a_bad_selector_is_a_usage_error(webwinnow, write_crawl, tmp_path):
         ("(count(//p))", "selects text or a value"),
         ("[data-x]", "the attribute data-x, which is not kept of a page"),
         ("//p[@onclick]", "the attribute onclick"),
+        (".a\udcff", "is no selector"),  # an argument that is not UTF-8
     ],
 )
 def test_a_selector_that_can_match_no_element_is_a_usage_error(selector, message):

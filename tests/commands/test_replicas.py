@@ -98,6 +98,16 @@ def test_records_of_clean_are_read_as_they_are(webwinnow, records, crawl, tmp_pa
     assert replicas_of(records(out)) == STAYS
 
 
+def test_records_with_values_of_other_types_are_compared(webwinnow, records, tmp_path):
+    text = "the mill by the river grinds grain for all the villages around it"
+    odd = [{"url": "\ud800"}, {"title": 7}, {"date": {}}, {"page_id": [1]}, {"reason": 3, "outcome": "failed"}]
+    lines = [{"url": f"http://a.example/{n}", "outcome": "kept", "text": text} | more for n, more in enumerate(odd)]
+    (tmp_path / "records.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="ascii")
+    done = webwinnow("replicas", tmp_path / "records.jsonl", "-o", tmp_path / "replicas.jsonl")
+    assert done.returncode == 1, done.stderr  # a page had failed
+    assert [row["reason"] for row in records(tmp_path / "replicas.jsonl")] == [None] * 4 + ["3"]
+
+
 def test_pages_and_records_are_not_mixed(webwinnow, crawl, tmp_path):
     cleaned = tmp_path / "clean.jsonl"
     webwinnow("clean", crawl, "-o", cleaned, "--method", "none")

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from webwinnow.errors import InputError
-from webwinnow.io.tablefiles import TableFile
+from webwinnow.io.tablefiles import TableFile, read_links, read_records
 
 ROWS = [
     {"url": "http://a.test/1", "html": "<p>one", "topic": " fruit ", "year": 2011, "site": "a"},
@@ -70,3 +70,29 @@ def test_text_that_is_no_table_and_files_that_are_not_there(tmp_path):
     for name, message in (("a.html", "expected Parquet or JSONL"), ("b.parquet", "damaged"), ("c", "cannot be read")):
         with pytest.raises(InputError, match=message):
             TableFile(tmp_path / name)
+
+
+def test_fields_of_records_are_texts_and_lists_of_texts(tmp_path):
+    odd = {"outcome": "kept", "text": 7, "title": ["a"], "url": "http://a.example/\ud800", "keywords": 3, "site": True}
+    odd |= {"links": ["http://b.example/", None, {}], "relevant_links": "http://c.example/", "kept_words": "many"}
+    (tmp_path / "records.jsonl").write_text(json.dumps(odd) + "\n", encoding="ascii")
+    [record] = read_records([tmp_path / "records.jsonl"], on_problem=no_problem)
+    assert record["text"] == "7"
+    assert record["title"] is record["site"] is None
+    assert record["url"] == "http://a.example/?"
+    assert record["keywords"] == ["3"]
+    assert record["links"] == ["http://b.example/"]
+    assert record["relevant_links"] == ["http://c.example/"]
+
+
+def test_links_without_a_text_at_one_end_are_problems(tmp_path):
+    lines = [
+        {"source": "a", "target": "b", "site": ["x"]},
+        {"source": None, "target": "b"},
+        {"source": "a", "target": {}},
+    ]
+    (tmp_path / "links.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    problems = []
+    links = list(read_links([tmp_path / "links.jsonl"], on_problem=problems.append))
+    assert links == [{"source": "a", "target": "b", "site": None}]
+    assert len(problems) == 2

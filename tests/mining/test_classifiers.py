@@ -170,3 +170,12 @@ def test_senseless_settings_are_refused():
         LinearSVM(cost=0)
     with pytest.raises(SettingsError, match="expected 1 or more"):
         ChiSquareNeighbours(neighbours=0)
+
+
+@pytest.mark.parametrize("kind", [LinearSVM, ChiSquareNeighbours])
+def test_long_names_of_classes_and_sites_take_their_own_memory_only(kind):
+    pages, long = 10_000, "z" * 10_000_000  # an array of such names would have 400 GB
+    labels = ["cats", long] * (pages // 2)
+    rows = sparse.csr_array(np.tile(np.eye(2), (pages // 2, 1)))
+    model = kind(features=2, folds=2).fit(rows, labels, ["a", long, "b", "c"] * (pages // 4))
+    assert model.predict(rows[:2]).tolist() == ["cats", long]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from webwinnow.errors import InputError
+from webwinnow.errors import InputError, SettingsError
 from webwinnow.mining import (
     NO_CLUSTER,
     ClusterSettings,
@@ -236,3 +236,17 @@ def test_weights_that_cancel_exactly():
     matrix = sp.csr_matrix(np.array([[3.0, 4.0], [-3.0, 4.0]]))
     (terms,) = cluster_terms(UnitRows.of(matrix), np.zeros(2, np.int32), ["apple", "pear"])
     assert [term for term, _ in terms] == ["pear"]
+
+
+@pytest.mark.parametrize("setting", [{"seed": 2**32}, {"seed": -1}, {"runs": 10**30}, {"runs": 0}])
+def test_seeds_and_runs_out_of_range_are_refused(setting):
+    with pytest.raises(SettingsError, match=next(iter(setting))):
+        ClusterSettings(**setting)
+
+
+def test_one_long_name_does_not_make_a_feature_file_unreadable(tmp_path):
+    names = ["http://a.example/" + "x" * 2_000, *(f"p{k}" for k in range(9_000))]  # 72 MB in an array, mostly zeros
+    matrix = FeatureMatrix(np.ones(1), np.zeros(1, np.int32), np.arange(len(names) + 1).clip(0, 1), names, ["word"])
+    with (tmp_path / "features.npz").open("wb") as file:
+        matrix.save(file)
+    assert PageRows.read(tmp_path / "features.npz").page_ids == names

@@ -266,3 +266,10 @@ def test_few_days_are_counted_by_day_many_by_year():
 
 def test_a_text_that_is_no_date_is_not_counted():
     assert over_time(np.zeros(1, np.int32), ["yesterday"], 1).undated == 1
+
+
+def test_a_long_word_names_a_cluster_by_its_beginning_and_takes_its_own_memory_only():
+    words = ["x" * 10_000_000, *(f"w{k}" for k in range(10_000))]  # an array of them would have 400 GB
+    unit = UnitRows.of(sp.csr_matrix((np.ones(2), ([0, 1], [0, 1])), shape=(2, len(words))))
+    terms = ClusterTerms.of(unit, np.array([0, 1], np.int32), words)
+    assert terms.of_clusters([0]).name == "x" * 40

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -108,3 +109,40 @@ def test_the_search_experiment_compares_three_indexes(tmp_path):
     assert rows["full", "title, keywords, body"]["success"] == 1.0
     assert "| two-level |" in (tmp_path / "results" / "search.md").read_text()
     assert sorted(path.name for path in (tmp_path / "results").iterdir()) == ["search.json", "search.md"]
+
+
+def test_records_that_no_search_could_name_are_left_out_and_reported(tmp_path):
+    kept = {"url": "http://a.example/", "outcome": "kept", "text": "quinces are hard", "keywords": 7}
+    lines = [kept | {"url": None}, kept, kept | {"url": ""}]
+    (tmp_path / "records.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    done = command("index", tmp_path / "records.jsonl", "-o", tmp_path / "index")
+    assert done.returncode == 1
+    assert "1 page put; 1 in the index" in done.stderr
+    assert "2 records left out: neither page_id nor url" in done.stderr
+
+
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv.pop(1)), -1))
+from webwinnow.cli import main
+main()
+"""
+"""The command with a limit on the size of files: a write beyond it fails, as on a full disk."""
+
+
+@pytest.mark.parametrize("most", [100, 30_000])
+def test_an_index_that_cannot_be_written_is_reported_and_the_same_command_completes_it(tmp_path, most):
+    lines = (
+        {"url": f"http://a.example/{n}", "outcome": "kept", "text": " ".join(f"word{n}x{k}" for k in range(200))}
+        for n in range(200)
+    )
+    records, index = tmp_path / "records.jsonl", tmp_path / "index"
+    records.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    failing = [sys.executable, "-c", LIMITED, str(most), "index", str(records), "-o", str(index)]
+    failed = subprocess.run(failing, capture_output=True, text=True, check=False)
+    assert failed.returncode == 2
+    assert failed.stderr.count("\n") == 1, failed.stderr
+    assert "damaged" not in failed.stderr
+    done = command("index", records, "-o", index)
+    assert done.returncode == 0, done.stderr
+    assert "200 pages put; 200 in the index" in done.stderr

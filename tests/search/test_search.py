@@ -14,6 +14,7 @@ import pytest
 
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.search import IndexFolder, IndexSettings, SearchSettings, search
+from webwinnow.search.index import key_of
 from webwinnow.search.query import parse_query, snippet, suggest
 from webwinnow.search.spelling import near_words, typos
 
@@ -339,3 +340,44 @@ def test_what_is_no_field_of_a_query_is_named(tmp_path):
     index = made(tmp_path / "index", ORCHARD)
     found = search(index, "titel:apples pears http://a.example/ title:apples")
     assert found.unknown == ("titel",)
+
+
+def test_a_page_with_a_long_key_is_replaced_and_removed(tmp_path):
+    long = record(1, "quinces are hard", page_id="x" * 70_000)  # longer than a term of the index may be
+    other = record(2, "medlars are soft", page_id="x" * 70_000 + "y")
+    for _ in range(2):
+        assert made(tmp_path / "index", [long, other]).pages == 2
+    with IndexFolder(tmp_path / "index").writing() as index:
+        index.remove("x" * 70_000)
+    assert keys(IndexFolder(tmp_path / "index"), "hard soft") == [key_of(other)]
+
+
+def test_records_without_a_key_are_counted_and_cost_no_other(tmp_path):
+    unnamed = record(1, "quinces", page_id=None, url=None)
+    dropped = unnamed | {"outcome": "dropped"}
+    with IndexFolder(tmp_path / "index", create=True).writing() as index:
+        done = index.put_all([unnamed, dropped, *ORCHARD])
+    assert (done.put, done.unnamed, done.not_kept) == (3, 1, 1)
+
+
+def test_more_results_than_there_are_pages_reserve_no_memory(tmp_path):
+    index = made(tmp_path / "index", ORCHARD)
+    for huge in (10**11, 2**63 - 11, 10**30):
+        assert keys(index, "apples", limit=huge) == ["p1", "p2"]
+        assert keys(index, "apples", offset=huge) == []
+        assert suggest(index, "appl", huge) == ["apples"]
+
+
+def test_a_filter_that_is_not_utf8_matches_no_page(tmp_path):
+    index = made(tmp_path / "index", ORCHARD)
+    assert keys(index, "apples site:\udcff") == []
+    assert keys(index, "apples", filters={"site": "\udcff"}) == []
+    with index.writing() as opened:
+        opened.remove("\udcff")
+    assert index.pages == 3
+
+
+@pytest.mark.parametrize("memory", [1_000_000, 10**10, 10**20])
+def test_memory_that_the_index_cannot_use_is_refused_before_a_folder_is_made(memory):
+    with pytest.raises(SettingsError, match="expected 15,000,000 to"):
+        IndexSettings(memory=memory)

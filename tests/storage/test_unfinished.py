@@ -10,19 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from webwinnow.storage import atomic_file, atomic_folder, write_file
+from webwinnow.storage import atomic_file, atomic_folder, scratch_folder, write_file
 
 KILLED_WRITER = """
 import os, sys
 from pathlib import Path
-from webwinnow.storage import atomic_file, atomic_folder
+from webwinnow.storage import atomic_file, atomic_folder, scratch_folder
 path = Path(sys.argv[1])
 if sys.argv[2] == "file":
     with atomic_file(path) as file:
         file.write(b"x" * 100_000)
         file.flush()
         os.kill(os.getpid(), 9)
-with atomic_folder(path) as folder:
+with atomic_folder(path) if sys.argv[2] == "folder" else scratch_folder(path) as folder:
     (folder / "a").write_bytes(b"old")
     (folder / "below").mkdir()
     (folder / "below" / "b").write_bytes(b"old")
@@ -84,3 +84,13 @@ def test_a_name_that_somebody_else_has_taken_is_not_written_to(tmp_path: Path, h
     write_file(tmp_path / "a", b"new")
     assert (tmp_path / "a").read_bytes() == b"new"
     assert victim.read_bytes() == b"precious"
+
+
+def test_a_scratch_folder_of_a_killed_process_is_taken_over_and_removed(tmp_path: Path) -> None:
+    killed_writer(tmp_path, "scratch")
+    assert len(list(tmp_path.iterdir())) == 1
+    with scratch_folder(tmp_path) as folder, scratch_folder(tmp_path) as other:
+        assert folder != other
+        assert [*folder.iterdir(), *other.iterdir()] == []
+        assert len(list(tmp_path.iterdir())) == 2
+    assert list(tmp_path.iterdir()) == []

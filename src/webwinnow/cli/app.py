@@ -162,7 +162,11 @@ def main() -> None:
         raise SystemExit(0) from None
     except OSError as error:
         _discard_output()
-        sys.stderr.write(f"webwinnow: {error.filename or 'output'}: {error.strerror or error}\n")
+        sys.stderr.write(f"webwinnow: {printable(str(error.filename or 'output'))}: {error.strerror or error}\n")
+        raise SystemExit(2) from None
+    except MemoryError as error:
+        advice = "give it less at once, or more memory"
+        sys.stderr.write(f"webwinnow: there is not enough memory ({printable(str(error)) or 'no details'}); {advice}\n")
         raise SystemExit(2) from None
 
 

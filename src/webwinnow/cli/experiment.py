@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-import tempfile
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,7 +21,7 @@ from webwinnow.io.tablefiles import read_records
 from webwinnow.methods import DEFAULT_METHOD, method_named
 from webwinnow.sitemining.topics import DEFAULT_METHOD as DEFAULT_TOPICS
 from webwinnow.sitemining.topics import METHODS as TOPIC_METHODS
-from webwinnow.storage import write_file
+from webwinnow.storage import scratch_folder, write_file
 from webwinnow.urls import SiteKey
 
 Data = Annotated[Path, opt.reading("Labelled pages: Parquet or JSONL with url, html, a label and a site.")]
@@ -95,10 +94,10 @@ def search(
         raise SettingsError("--queries and --judgements belong together; give both, or none")
     judged = None if queries is None or judgements is None else JudgedQueries.read(queries, judgements)
     out.mkdir(parents=True, exist_ok=True)
-    with shown_progress(quiet=quiet) as progress, tempfile.TemporaryDirectory(dir=out) as folder:
+    with shown_progress(quiet=quiet) as progress, scratch_folder(out) as folder:
         results = search_experiment(
             lambda: read_records(records, on_problem=progress.note),
-            Path(folder) / "index",
+            folder / "index",
             before=None if before is None else lambda: read_records(before, on_problem=progress.note),
             judged=judged,
             most=titles,
@@ -275,15 +274,13 @@ def sites(
             denoiser = TermDenoiser(Thesaurus.read(thesaurus, stop_list=stop_list), DenoisingSettings(**values))
         same: dict[str, Any] = {"label": label, "site": site, "method": method, "most": most, "stop_list": stop_list}
         same |= {"reading": chosen.reading, "topics": chosen.topics}
-        with shown_progress(quiet=quiet) as progress, tempfile.TemporaryDirectory(dir=out) as folder:
+        with shown_progress(quiet=quiet) as progress, scratch_folder(out) as folder:
             if seed_counts is None:
-                found = compare_crawls(
-                    data, Path(folder), crawling, depth=chosen.rules.crawled, **same, **progress.callbacks
-                )
+                found = compare_crawls(data, folder, crawling, depth=chosen.rules.crawled, **same, **progress.callbacks)
             else:
                 by_seeds = compare_seeds(
                     data,
-                    Path(folder),
+                    folder,
                     crawling,
                     seeds=numbers,
                     rules=chosen.rules,

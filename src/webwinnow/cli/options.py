@@ -21,6 +21,7 @@ from webwinnow.errors import MissingExtra, SettingsError
 from webwinnow.methods import METHODS, CleaningSettings, check_settings, method_named
 from webwinnow.pagemodel import Favor
 from webwinnow.parsing import ParseLimits
+from webwinnow.platforms import MOST_JOBS
 from webwinnow.selection import Selection
 from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.site.sums import LEARNED_PAGES
@@ -219,7 +220,7 @@ AsJson = Annotated[bool, writing("Print JSON, one object per line.", "--json")]
 
 # Run
 
-Jobs = Annotated[int, running("Worker processes; 0 for one per core.", "--jobs", min=0)]
+Jobs = Annotated[int, running("Worker processes; 0 for one per core.", "--jobs", min=0, max=MOST_JOBS)]
 Tmp = Annotated[
     Path | None,
     running("Folder for temporary files; with a cluster, one that all machines share.", callback=existing_folder),

@@ -51,7 +51,7 @@ def index(
     """Make a search index of clean pages, or update one.
 
     A page that is in the index already (by page_id, else by URL) is replaced. Dropped and failed pages are left out.
-    Exit code 1 if some lines were no records.
+    Exit code 1 if some lines were no records, or records without page_id and URL.
 
     Examples:
 
@@ -86,9 +86,15 @@ def index(
     apart = f" ({left_out} left out)" if left_out else ""
     summary = f"{counted(done.put, 'page')} put{apart}; {opened.pages:,} in the index"
     finish([summary], quiet=quiet)
+    failures = []
+    if done.unnamed:
+        failures.append(
+            f"{counted(done.unnamed, 'record')} left out: neither page_id nor url, no search could name them"
+        )
     if problems.count:
         unread = counted(problems.count, "line or file", "lines or files")
-        finish([f"webwinnow: {unread} could not be read as records"], failed=True)
+        failures.append(f"{unread} could not be read as records")
+    finish([f"webwinnow: {failure}" for failure in failures], failed=bool(failures))
 
 
 class _Problems:

@@ -34,6 +34,8 @@ COMMIT_PAGES = 256
 FORMAT_VERSION = 4
 SIGN = 1 << 63
 """SQLite, Arrow and Spark have no unsigned integers: keys are stored less this."""
+MOST_ROWS = SIGN - 1
+"""The greatest number that SQLite takes as a limit."""
 _LENGTH = struct.Struct("<Q")
 
 _SCHEMA = """
@@ -181,7 +183,7 @@ class CollectionStore:
         found = self._index.execute(
             "SELECT min(key) AS lowest FROM pages WHERE site = ? AND error IS NULL "
             "GROUP BY content ORDER BY lowest LIMIT 1 OFFSET ?",
-            (site, most - 1),
+            (site, min(most, MOST_ROWS) - 1),
         ).fetchone()
         return SIGN * 2 - 1 if found is None else int(found[0]) + SIGN
 
@@ -228,7 +230,7 @@ class CollectionStore:
             "SELECT offset, length FROM (SELECT offset, length, key, content, row_number() "
             "OVER (PARTITION BY content ORDER BY key, ordinal) AS place FROM pages WHERE site = ? AND error IS NULL) "
             "WHERE place = 1 ORDER BY key, content LIMIT ?",
-            (site, most),
+            (site, min(most, MOST_ROWS)),
         ).fetchall()
 
     def page(self, ordinal: int) -> tuple[str | None, str, str | None]:

@@ -12,7 +12,7 @@ from webwinnow.errors import SettingsError, check_range
 from webwinnow.io.rows import LINK_FIELDS, PAGE_FIELDS, ColumnNames, Fields
 from webwinnow.methods import DEFAULT_METHOD, CleaningSettings, method_named
 from webwinnow.parsing import ParseLimits
-from webwinnow.platforms import cpu_count
+from webwinnow.platforms import MOST_JOBS, cpu_count
 from webwinnow.replicas import ReplicaSettings
 from webwinnow.selection import Selection
 from webwinnow.site.sums import LEARNED_PAGES
@@ -44,8 +44,8 @@ class CollectionSettings:
         for name in ("learn_pages", "page_seconds", "worker_memory"):
             if getattr(self, name) <= 0:
                 raise SettingsError(f"{name} is {getattr(self, name)}: expected a number above 0")
-        if self.jobs < 0:
-            raise SettingsError(f"jobs is {self.jobs}: expected 0 (one per CPU) or more")
+        if not 0 <= self.jobs <= MOST_JOBS:
+            raise SettingsError(f"jobs is {self.jobs}: expected 0 (one per CPU) to {MOST_JOBS:,}")
 
     @property
     def workers(self) -> int:

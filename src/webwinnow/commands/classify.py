@@ -228,7 +228,9 @@ def _trained(
             ClassScores.of([taxonomy.at(name, level) for name in labels], predicted[level], taxonomy.names[level])
             for level in range(taxonomy.depth)
         )
-        reliability = Reliability.of(classifier.held_out_, np.searchsorted(classifier.classes_, labels))
+        reliability = Reliability.of(
+            classifier.held_out_, np.searchsorted(classifier.classes_, np.array(labels, object))
+        )
         mistakes = _mistakes(rows, labels, predicted[-1], certain[:, -1])
     model = ClassModel.of(
         settings.method, classifier, matrix, settings.vectors, separator=settings.separator, site_by=site_by

@@ -101,14 +101,12 @@ def _add_records(
     rows: list[bytes] = []
     counts, part, ordinal = Counts(), 0, -1
     for ordinal, record in enumerate(records):
-        url, page_id, site = (_text(record.get(name)) for name in ("url", "page_id", "site"))
+        url, page_id, site = (record.get(name) for name in ("url", "page_id", "site"))
         failed = record.get("outcome") == "failed"
-        store.add_page(
-            PageRow(ordinal, site or "", url or "", page_id, error=_text(record.get("reason")) if failed else None)
-        )
-        about = {name: _text(record.get(field)) for name, field in _ABOUT.items()}
+        store.add_page(PageRow(ordinal, site or "", url or "", page_id, error=record.get("reason") if failed else None))
+        about = {name: record.get(field) for name, field in _ABOUT.items()}
         standing = Standing(url=url or "", site=site or "", **about)
-        packed = sketch(_text(record.get("text")) or "", standing, settings).tobytes()
+        packed = sketch(record.get("text") or "", standing, settings).tobytes()
         rows.append(placed(packed, site or "", ordinal, None, settings))
         counts.add(Counts(outcomes={str(record.get("outcome")): 1}))
         progress("parse", ordinal + 1, total)
@@ -117,10 +115,6 @@ def _add_records(
             rows, counts, part = [], Counts(), part + 1
     store.add_part(part, [], [], counts.to_plain(), rows)
     store.commit()
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None if value is None else str(value)
 
 
 def _lines(found: CollectionReplicas) -> Iterator[dict[str, Any]]:

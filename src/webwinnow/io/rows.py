@@ -243,11 +243,31 @@ def page_of_row(
 
 def text_of_value(value: object) -> str | None:
     """Return a value as stripped text; None if that is empty, or if the value is neither text nor a number."""
+    return (_text_or_none(value) or "").strip() or None
+
+
+def well_typed(record: dict[str, Any], fields: Fields = PAGE_FIELDS) -> dict[str, Any]:
+    """Return a record whose texts and lists of texts are that: numbers become text, and what has no text is left out.
+
+    Records are files that anybody may have edited; lone surrogates, which no output can contain, are replaced.
+    """
+    for field in fields:
+        value = record.get(field.name)
+        if value is None:
+            continue
+        if field.kind is FieldKind.TEXT:
+            record[field.name] = _text_or_none(value)
+        elif field.kind is FieldKind.TEXTS:
+            texts = map(_text_or_none, value if isinstance(value, list) else [value])
+            record[field.name] = [text for text in texts if text is not None]
+    return record
+
+
+def _text_or_none(value: object) -> str | None:
     try:
-        text = _text(None if isinstance(value, float) and math.isnan(value) else value, "value")
+        return _text(None if isinstance(value, float) and math.isnan(value) else value, "value")
     except PageRefused:
         return None
-    return (text or "").strip() or None
 
 
 def _text(value: object, field: str) -> str | None:

@@ -26,6 +26,7 @@ from webwinnow.io.rows import (
     read_jsonl_rows,
     split_lines,
     text_of_value,
+    well_typed,
 )
 from webwinnow.io.sniff import HEAD_BYTES, Content, content_by_name, content_of
 from webwinnow.io.unpacking import ProblemListener, ReadLimits, UnpackedStream, ignore_problem
@@ -189,13 +190,19 @@ def read_records(
         table = TableFile(path, limits)
         if table.is_parquet and not set(RECORD_KEYS) <= set(table.columns):
             raise InputError(f"{path}: contains no records; expected the output of webwinnow clean")
-        yield from table.rows([*(field.name for field in PAGE_FIELDS), *columns], on_problem, RECORD_KEYS)
+        rows = table.rows([*(field.name for field in PAGE_FIELDS), *columns], on_problem, RECORD_KEYS)
+        yield from map(well_typed, rows)
 
 
 def read_links(inputs: Sequence[str | Path], *, on_problem: ProblemListener) -> Iterator[dict[str, Any]]:
     """Read the links of all inputs in their order; lines that are not links are reported to `on_problem`."""
     for given in inputs:
-        yield from TableFile(Path(given)).rows([field.name for field in LINK_FIELDS], on_problem, LINK_KEYS)
+        for row in TableFile(Path(given)).rows([field.name for field in LINK_FIELDS], on_problem, LINK_KEYS):
+            link = well_typed(row, LINK_FIELDS)
+            if link["source"] is None or link["target"] is None:
+                on_problem(f"{given}: a link has no text as source or target")
+            else:
+                yield link
 
 
 # Labels

@@ -69,7 +69,7 @@ def choose_folds(
         return None
     if sites is None:
         return _by_page(truth, most, seed, "no sites were given")
-    names, site = np.unique(np.asarray(sites, np.str_), return_inverse=True)
+    names, site = np.unique(np.array([*map(str, sites)], object), return_inverse=True)
     if len(names) < LEAST_SITES:
         return _by_page(truth, most, seed, f"{len(names)} site{'s' * (len(names) != 1)}; by site from {LEAST_SITES} on")
     pairs = np.unique(np.stack((truth, site)), axis=1)
@@ -129,7 +129,7 @@ class Classifier:
     def fit(self, matrix: Rows, labels: Labels, sites: Labels | None = None) -> Self:
         """Learn the classes of pages. A single class is possible: every page has it."""
         rows = _csr(matrix)
-        named = np.asarray(labels, np.str_)
+        named = np.array([*map(str, labels)], object)
         if rows.shape[0] != len(named) or not len(named) or (sites is not None and len(sites) != len(named)):
             raise SettingsError(f"{rows.shape[0]} rows and {len(named)} labels: expected one for each, and some")
         self.classes_, truth = np.unique(named, return_inverse=True)

@@ -210,7 +210,7 @@ class ClassModel(SavedModel):
             if not isinstance(slope, float) or not 0 < slope < float("inf"):
                 raise ValueError("a slope that is not above 0")
             classifier = kind(**_numbers(about["settings"], kind().settings))
-            classifier.classes_ = np.array(classes, np.str_)
+            classifier.classes_ = np.array(classes, object)
             classifier.prior_, classifier.slope_ = arrays["prior"], slope
             classifier.columns_, classifier.width_ = np.arange(len(keys)), len(keys)
             classifier.set_arrays(arrays)

@@ -48,7 +48,7 @@ class ClusterTerms:
     - `phrases`: clusters by phrases, and the columns of their two words.
     """
 
-    vocabulary: NDArray[np.str_]
+    vocabulary: Sequence[str]
     held: Any
     weight: Any
     sizes: NDArray[np.int64]
@@ -72,17 +72,16 @@ class ClusterTerms:
         present = unit.rows.copy()
         present.data = (present.data > 0).astype(np.float64)
         present.eliminate_zeros()
-        names = np.array(vocabulary, dtype=np.str_)
-        may_name = ~np.any([np.char.startswith(names, prefix) for prefix in NO_WORDS], axis=0)
+        may_name = np.array([not name.startswith(NO_WORDS) for name in vocabulary], np.bool_)
         if sites is not None:
-            may_name &= ~_site_words(present, [sites[page] for page in unit.page.tolist()], names)
+            may_name &= ~_site_words(present, [sites[page] for page in unit.page.tolist()], vocabulary)
         found = pairs = None
         if phrases is not None and phrases.words:
-            column = {str(name): k for k, name in enumerate(vocabulary)}
+            column = {name: k for k, name in enumerate(vocabulary)}
             pairs = np.array([[column.get(one, -1), column.get(two, -1)] for one, two in phrases.words], np.int64)
             found = (member @ phrases.matrix[unit.page]).tocsr()
         sizes = np.bincount(inside[inside >= 0], minlength=member.shape[0]).astype(np.int64)
-        return cls(names, (member @ present).tocsr(), (member @ unit.rows).tocsr(), sizes, may_name, found, pairs)
+        return cls(vocabulary, (member @ present).tocsr(), (member @ unit.rows).tocsr(), sizes, may_name, found, pairs)
 
     def of_clusters(self, clusters: Sequence[int], most: int = TERMS) -> Terms:
         """The terms of the pages in some clusters against those in all others.
@@ -104,7 +103,7 @@ class ClusterTerms:
         if not len(columns):
             columns = np.flatnonzero(held > 0)
         best = columns[np.lexsort((columns, -weight[columns].round(6), -strength[columns].round(9)))[:most]]
-        words = tuple((str(self.vocabulary[k]), float(strength[k])) for k in best.tolist() if strength[k] > 0)
+        words = tuple((self.vocabulary[k], float(strength[k])) for k in best.tolist() if strength[k] > 0)
         return Terms(words, self._name(chosen, [k for k in best.tolist() if strength[k] > 0], strength, size, pages))
 
     def _name(self, clusters: list[int], best: list[int], strength: Floats, size: int, pages: int) -> str:
@@ -119,7 +118,7 @@ class ClusterTerms:
             if used & set(pair):
                 pair = (word,)
             used |= set(pair)
-            parts.append(" ".join(str(self.vocabulary[k])[:LONGEST_TERM] for k in pair))
+            parts.append(" ".join(self.vocabulary[k][:LONGEST_TERM] for k in pair))
             if len(parts) == NAME_TERMS:
                 break
         return ", ".join(parts) or "no terms"
@@ -150,13 +149,13 @@ def _strength(held: Floats, of_all: Floats, size: int, pages: int) -> Floats:
     return found
 
 
-def _site_words(present: Any, sites: list[str], names: NDArray[np.str_]) -> NDArray[np.bool_]:
+def _site_words(present: Any, sites: list[str], names: Sequence[str]) -> NDArray[np.bool_]:
     """Words that are parts of a site's host (bbc, cnn) and mostly on pages of such sites."""
     found = np.zeros(len(names), np.bool_)
     parts_of = {site: set(_PARTS.findall(site.lower())) for site in set(sites)}
     if len(parts_of) < 2:
         return found
-    column = {str(name): k for k, name in enumerate(names)}
+    column = {name: k for k, name in enumerate(names)}
     by_word = present.tocsc()
     for part in sorted(set().union(*parts_of.values()) & set(column)):
         pages = by_word[:, [column[part]]].indices

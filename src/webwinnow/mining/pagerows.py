@@ -21,6 +21,7 @@ from webwinnow.mining.phrases import PhraseCollector, PhraseRows
 LARGEST_ARRAY: Final = 1 << 34
 """Bytes of one array of a feature file; larger ones are not unpacked."""
 _KINDS: Final = {"data": "f", "indices": "iu", "indptr": "iu", "shape": "iu", "page_ids": "U", "vocabulary": "U"}
+_NAMES: Final = ("page_ids", "vocabulary")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +51,7 @@ class PageRows:
     def read(cls, path: Path) -> Self:
         """The rows of an `.npz` that `webwinnow features` wrote. `InputError` if it is damaged or something else."""
         try:
-            arrays = read_arrays(path, _KINDS, largest=LARGEST_ARRAY)
+            arrays = read_arrays(path, _KINDS, largest=LARGEST_ARRAY, padded=_NAMES)
             for name, kinds in _KINDS.items():
                 if arrays[name].ndim != 1 or arrays[name].dtype.kind not in kinds:
                     raise ValueError(f"{name} is {arrays[name].ndim}-dimensional of {arrays[name].dtype}")

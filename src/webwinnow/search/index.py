@@ -7,12 +7,15 @@ result shows is stored as JSON.
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date
+from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -50,9 +53,19 @@ LEADING_WORDS, LEADING_CHARACTERS = 60, 400
 """Words of the text that replace a missing abstract, and how many characters of it are shown."""
 LONGEST_KEPT = 200_000
 """Characters of a text that are stored for snippets; all of it is searched."""
-LEAST_MEMORY = 15_000_000
-"""The minimum that tantivy accepts."""
+LONGEST_KEY = 4_096
+"""Characters of the key of a page; a longer one is cut and ends in a hash. tantivy leaves terms of more than 65,530
+bytes out, so that such a page could neither be replaced nor removed."""
+MOST_TERMS = 1_000_000
+"""Terms that tantivy is asked for at most: it reserves memory for as many, and aborts where there is none."""
+LEAST_MEMORY, MOST_MEMORY = 15_000_000, 4_290_000_000
+"""What tantivy accepts."""
 
+_OS_ERROR = re.compile(r"\(os error (\d{1,4})\)")
+"""An error of the system in a message of tantivy."""
+_NO_DAMAGE = frozenset(
+    (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE)
+)
 _DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 
 
@@ -99,19 +112,22 @@ class IndexSettings:
     replicas: bool = False
 
     def __post_init__(self) -> None:
-        if self.memory < LEAST_MEMORY:
-            raise SettingsError(f"memory is {self.memory:,} bytes: expected at least {LEAST_MEMORY:,}")
+        if not LEAST_MEMORY <= self.memory <= MOST_MEMORY:
+            raise SettingsError(f"memory is {self.memory:,} bytes: expected {LEAST_MEMORY:,} to {MOST_MEMORY:,}")
         if self.commit_every < 1:
             raise SettingsError(f"commit_every is {self.commit_every}: expected 1 or more")
 
 
 @dataclass(slots=True)
 class Indexed:
-    """Counts of records: pages indexed, skipped as not kept or without text, and skipped as replicas."""
+    """Counts of records: pages indexed, skipped as not kept or without text, skipped as replicas, and skipped because
+    they have neither `page_id` nor URL.
+    """
 
     put: int = 0
     not_kept: int = 0
     replicas: int = 0
+    unnamed: int = 0
 
 
 class IndexFolder:
@@ -213,7 +229,11 @@ class IndexFolder:
         found = Indexed()
         progress = on_progress or no_progress
         for done, record in enumerate(records, start=1):
-            if record.get("outcome", "kept") != "kept" or not record.get("text"):
+            is_kept = record.get("outcome", "kept") == "kept" and bool(record.get("text"))
+            if not (record.get("page_id") or record.get("url")):
+                found.unnamed += is_kept
+                found.not_kept += not is_kept
+            elif not is_kept:
                 found.not_kept += 1
                 self.remove(key_of(record))
             elif record.get("replica_of") and not self._settings.replicas:
@@ -232,8 +252,9 @@ class IndexFolder:
         """Remove all pages of a site, genre, type, category or language."""
         if field not in (KEY, *FILTERS):
             raise SettingsError(f"cannot remove pages by {field!r}; expected {KEY}, {', '.join(FILTERS)}")
+        removed = indexed_key(value) if field == KEY else value
         for level in self.levels.values():
-            level.remove(field, value)
+            level.remove(field, removed)
         self._count()
 
     def commit(self) -> None:
@@ -257,15 +278,48 @@ def key_of(record: Record) -> str:
     key: Any = record.get("page_id") or record.get("url")
     if not key:
         raise InputError("a record has neither page_id nor url; expected records of webwinnow clean")
-    return str(key)
+    return indexed_key(str(key))
+
+
+def indexed_key(key: str) -> str:
+    """Return the key of a page as the index has it."""
+    if len(key) <= LONGEST_KEY:
+        return key
+    return key[:LONGEST_KEY] + "~" + sha256(key.encode("utf-8", "replace")).hexdigest()[:32]
+
+
+@contextmanager
+def _failure_reported(path: Path) -> Iterator[None]:
+    """Turn what tantivy raises where it cannot write into an `OSError` or an `InputError`."""
+    try:
+        yield
+    except ValueError as error:
+        _raise_if_of_system(path, error)
+        advice = "its disk may be full. It has what was committed; the same command continues"
+        raise InputError(f"{path} could not be written ({error}); {advice}") from None
+
+
+def _raise_if_of_system(path: Path, error: Exception) -> None:
+    found = _OS_ERROR.search(str(error))
+    if found is not None and int(found[1]) in _NO_DAMAGE:
+        raise OSError(int(found[1]), os.strerror(int(found[1])), str(path)) from None
+
+
+def _encodable(text: str) -> str:
+    """A text without lone surrogates, which arguments that are not UTF-8 have and no page has."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 @contextmanager
 def _damage_reported(path: Path) -> Iterator[None]:
-    """Turn what tantivy raises for damaged files into an `InputError`; its panics are no `Exception`s."""
+    """Turn what tantivy raises for damaged files into an `InputError`; its panics are no `Exception`s.
+
+    Errors of the system that are no damage, such as a full disk, are raised as `OSError`.
+    """
     try:
         yield
     except (ValueError, OSError, LookupError, MemoryError) as error:
+        _raise_if_of_system(path, error)
         raise InputError(f"{path} is a damaged index ({error}); make it again") from None
     except BaseException as error:
         if type(error).__name__ != "PanicException":
@@ -312,6 +366,7 @@ class Level:
         try:
             self._writer = self._index.writer(heap_size=memory, num_threads=1)
         except ValueError as error:
+            _raise_if_of_system(self.path, error)
             raise InputError(f"{self.path} is being written by another run ({error})") from None
 
     def put(
@@ -333,22 +388,26 @@ class Level:
         if day is not None:
             page.add_integer(DAY, day)
         page.add_bytes(SHOWN, json.dumps(shown, ensure_ascii=False).encode("utf-8", "replace"))
-        writer.add_document(page)
+        with _failure_reported(self.path):
+            writer.add_document(page)
 
     def remove(self, field: str, value: str) -> None:
         """Remove the pages with this value of `key` or one of `FILTERS`."""
-        self._writing().delete_documents_by_term(field, value)
+        with _failure_reported(self.path):
+            self._writing().delete_documents_by_term(field, _encodable(value))
 
     def commit(self) -> None:
-        self._writing().commit()
+        with _failure_reported(self.path):
+            self._writing().commit()
         self._searcher = self._languages = None
 
     def close(self) -> None:
         """Wait for merges and release the lock; changes that were not committed are lost."""
         if self._writer is not None:
-            self._writer.rollback()
-            self._writer.wait_merging_threads()
-            self._writer = None
+            writer, self._writer = self._writer, None
+            with suppress(ValueError):  # a writer that could not write; what failed is reported already
+                writer.rollback()
+                writer.wait_merging_threads()
 
     def _writing(self) -> tantivy.IndexWriter:
         if self._writer is None:
@@ -403,6 +462,7 @@ class Level:
 
     def value_of(self, name: str, value: str) -> str:
         """A value of one of `FILTERS` as pages spell it: `EN` as `en`. Itself if a page has it, or none has."""
+        value = _encodable(value)
         with _damage_reported(self.path):
             if self._reading().doc_freq(name, value):
                 return value
@@ -418,6 +478,7 @@ class Level:
     def words_like(self, beginning: str, field: str = "body", limit: int | None = None) -> list[tuple[str, int]]:
         """The words of a field with this beginning, and how many pages have them, the most frequent first."""
         searcher: Any = self._reading()  # the stubs lack `terms_with_prefix`
+        limit = None if limit is None else min(limit, MOST_TERMS)
         with _damage_reported(self.path):
             found: list[tuple[str, int]] = searcher.terms_with_prefix(field, beginning, limit=limit)
             return found
@@ -427,8 +488,9 @@ class Level:
     ) -> tuple[int, list[tuple[float, Any]]]:
         """As `find`, from the inverted index alone: the score and the place of each page."""
         query = self._query(list(clauses), narrowed, texts)
+        most = max(1, min(limit, self.pages))  # tantivy reserves memory for as many, and aborts where there is none
         with _damage_reported(self.path):
-            found: Any = self._reading().search(query, limit=limit, count=True)  # the stubs lack `count`
+            found: Any = self._reading().search(query, limit=most, count=True)  # the stubs lack `count`
             return int(found.count or 0), list(found.hits)
 
     def stored(self, matches: Iterable[tuple[float, Any]]) -> list[tuple[float, str, dict[str, Any]]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from webwinnow.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from webwinnow.storage.atomic import atomic_file, atomic_folder, write_file
+    from webwinnow.storage.atomic import atomic_file, atomic_folder, scratch_folder, write_file
     from webwinnow.storage.database import open_database, read_note, transaction, write_note
     from webwinnow.storage.frames import read_frame, write_all, write_frame
     from webwinnow.storage.modelfile import (
@@ -38,6 +38,7 @@ __all__ = [
     "read_arrays",
     "read_frame",
     "read_note",
+    "scratch_folder",
     "transaction",
     "write_all",
     "write_file",
@@ -48,7 +49,7 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "atomic": "atomic_file atomic_folder write_file",
+        "atomic": "atomic_file atomic_folder scratch_folder write_file",
         "database": "open_database read_note transaction write_note",
         "frames": "read_frame write_all write_frame",
         "modelfile": "Array ArrayTable ModelFile ModelFormat SavedModel is_within pack_arrays read_arrays",

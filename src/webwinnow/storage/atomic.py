@@ -59,8 +59,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     path = path.resolve()
     unfinished, handle = _claimed(path, _open_folder)
     try:
-        for left in unfinished.iterdir():
-            shutil.rmtree(left) if left.is_dir() and not left.is_symlink() else left.unlink()
+        _clear(unfinished)
         yield unfinished
         _sync_folder(unfinished)
         unfinished.replace(path)
@@ -70,6 +69,18 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     finally:
         os.close(handle)
     _sync_folder(path.parent)
+
+
+@contextmanager
+def scratch_folder(parent: Path) -> Iterator[Path]:
+    """Make an empty folder in `parent` that is removed when the block ends; one of a killed process is taken over."""
+    unfinished, handle = _claimed(parent.resolve() / "scratch", _open_folder)
+    try:
+        _clear(unfinished)
+        yield unfinished
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        os.close(handle)
 
 
 def write_file(path: Path | str, data: bytes, *, durable: bool = True) -> None:
@@ -101,6 +112,11 @@ def _claimed(path: Path, opened: Callable[[Path], int]) -> tuple[Path, int]:
             return unfinished, handle
         os.close(handle)
     raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path.parent))
+
+
+def _clear(folder: Path) -> None:
+    for left in folder.iterdir():
+        shutil.rmtree(left) if left.is_dir() and not left.is_symlink() else left.unlink()
 
 
 def _open_file(path: Path) -> int:

@@ -17,7 +17,7 @@ import tokenize
 import zipfile
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -214,10 +214,16 @@ def pack_arrays(arrays: Mapping[str, Array], header: bytes | None = None) -> byt
     return out.getvalue()
 
 
-def read_arrays(path: Path, names: Iterable[str], *, largest: int = LARGEST_ARRAY) -> dict[str, Array]:
-    """Some arrays of a `.npz` file, read-only. Raises `ValueError` where it is no such file or misses one."""
+def read_arrays(
+    path: Path, names: Iterable[str], *, largest: int = LARGEST_ARRAY, padded: Collection[str] = ()
+) -> dict[str, Array]:
+    """Some arrays of a `.npz` file, read-only. Raises `ValueError` where it is no such file or misses one.
+
+    `padded` arrays are texts, each as long as the longest: one long text makes them compress by more than `MOST_RATIO`,
+    which is not checked for them up to `LARGEST_ARRAY`.
+    """
     try:
-        return _read_archive(path, largest, largest, frozenset(names))[0]
+        return _read_archive(path, largest, largest, frozenset(names), frozenset(name + _SUFFIX for name in padded))[0]
     except _UNREADABLE as error:
         raise ValueError(str(error) or type(error).__name__) from None
 
@@ -228,7 +234,11 @@ def is_within(indexes: Array, size: int, lowest: int = 0) -> bool:
 
 
 def _read_archive(
-    source: io.BytesIO | Path, largest: int, most: int, wanted: frozenset[str] | None = None
+    source: io.BytesIO | Path,
+    largest: int,
+    most: int,
+    wanted: frozenset[str] | None = None,
+    padded: frozenset[str] = frozenset(),
 ) -> tuple[dict[str, Array], bytes | None]:
     """The wanted arrays of an archive, all by default, and its header if it has one."""
     with zipfile.ZipFile(source) as archive:
@@ -242,6 +252,9 @@ def _read_archive(
         if size > most:
             raise ValueError(f"its arrays have more than {most:,} bytes")
         packed = source.stat().st_size if isinstance(source, Path) else source.getbuffer().nbytes
+        size -= sum(
+            entry.file_size for entry in entries if entry.filename in padded and entry.file_size <= LARGEST_ARRAY
+        )
         if size > RATIO_FLOOR and size > MOST_RATIO * packed:
             raise ValueError(f"its arrays have more than {MOST_RATIO} times the bytes of the file")
         header, arrays = None, {}
