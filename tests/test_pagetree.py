@@ -32,7 +32,7 @@ from webwinnow.markup import (
     shape_hash,
     style_hash,
 )
-from webwinnow.pagetree import PageTree
+from webwinnow.pagetree import LONGEST_XPATH, PageTree
 from webwinnow.parsing import parse, with_end_tags
 
 Check = Callable[[PageTree], None]
@@ -333,6 +333,18 @@ def test_time_of_xpaths_grows_with_the_number_of_siblings_not_with_its_square():
         return lambda: [node.xpath for node in replace(tree)]  # a copy: no positions are kept from earlier calls
 
     assert growth(all_xpaths, 1_000, 10_000, 30) < 30
+
+
+def test_a_long_xpath_is_the_number_of_the_element_in_the_body():
+    names = [f"x-{'y' * 80}{k}" for k in range(20)]
+    page = "<p>a</p>" + "".join(f"<{name}>" for name in names) + "<p>b</p><p>c</p>"
+    document = turbohtml.parse(page)
+    body = document.find("body")
+    tree = parse(page)
+    elements = [body, *(e for e in body.descendants if isinstance(e, turbohtml.Element))]
+    assert max(len(node.xpath) for node in tree) <= LONGEST_XPATH
+    for node, element in zip(list(tree)[1:], elements, strict=True):
+        assert document.xpath(node.xpath) == [element]
 
 
 def test_xpath_counts_siblings_of_the_same_tag():

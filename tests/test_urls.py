@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from webwinnow.errors import SettingsError
 from webwinnow.records import PageRecord
 from webwinnow.urls import (
+    MAX_BASE_CHARS,
     SiteKey,
     _resolve_anything,
     canonical,
@@ -339,3 +340,13 @@ def test_site_keys_never_raise(url: str) -> None:
 @given(st.from_regex(r"https?://[a-z0-9]{1,2}(\.[a-z0-9]{1,2})?/[a-zA-Z0-9~%:@/.]{0,8}", fullmatch=True))
 def test_the_fast_path_to_the_canonical_form_changes_nothing(url: str) -> None:
     assert canonical(url) == canonical(url + "#")
+
+
+def test_relative_links_are_not_resolved_against_a_base_of_more_characters_than_a_link_may_have() -> None:
+    # 160 KB with a base of 80 KB and 2,000 links became 160 MB of links.
+    folder = f"http://a.example/{'a/' * 2000}"
+    assert len(folder) < MAX_BASE_CHARS
+    for longer in (folder + "a" * 200 + "/", "http://a.example/?" + "a" * MAX_BASE_CHARS):
+        assert [resolve(longer, href) for href in ("b", "?b", "/b", "//b.example/", "#b")] == [None] * 5
+        assert list(resolve_all_web(longer, ["b", "http://b.example/"])) == ["http://b.example/"]
+    assert resolve(folder, "b") == folder + "b"

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from webwinnow.pagelayout import PageLayout
 
 Mask = NDArray[np.bool_]
+LONGEST_XPATH = 1_000
+"""Characters: 100 KB with nested elements of long names had 416 MB of XPaths. Those of ordinary pages have 300."""
 HAS_PERMALINK = np.zeros(CUSTOM_TAG, np.bool_)
 """For the code of each tag whether such elements may have a link to themselves: headings, terms and captions."""
 HAS_PERMALINK[[TAG_CODE[name] for name in "h1 h2 h3 h4 h5 h6 dt caption figcaption".split()]] = True
@@ -314,10 +316,17 @@ class PageTree:
         return place
 
     def xpath(self, i: int) -> str:
-        """Return the XPath of node i over the elements of the tree."""
+        """Return the XPath of node i over the elements of the tree.
+
+        A path of more than `LONGEST_XPATH` characters is the number of the element in the body instead.
+        """
         steps: list[str] = []
+        node, size = i, 0
         while i > 0:
             steps.append(f"{self.tag_name(i)}[{self._place[i]}]" if i > 1 else self.tag_name(i))
+            size += len(steps[-1]) + 1
+            if size > LONGEST_XPATH:
+                return f"(/html/body//*)[{node - 1}]"
             i = int(self.parent[i])
         return "/".join(["/html", *reversed(steps)]) if steps else "/html"
 

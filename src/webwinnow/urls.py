@@ -37,6 +37,7 @@ TRACKING_NAMES: Final = frozenset(
 )
 
 MAX_HOST_CHARS: Final = 1000  # DNS allows 253; punycode takes quadratic time
+MAX_BASE_CHARS: Final = 4096  # of a page's URL, as of a link: every relative link is as long, and a page has thousands
 MAX_PORT: Final = 65535
 
 _EDGES: Final = "".join(map(chr, range(0x21)))  # stripped from both ends (WHATWG URL 4.4, step 1)
@@ -358,7 +359,10 @@ class _Base(NamedTuple):
 
 @lru_cache(maxsize=256)
 def _base(url: str) -> _Base | None:
+    """Return the components of a URL that relative links are resolved against; None if it has none, or is too long."""
     text = _clean(url)
+    if len(text) > MAX_BASE_CHARS:
+        return None
     parts = _split(text)
     if parts is not None:
         return _base_of(parts.scheme, parts.origin, parts.path, "" if parts.query is None else f"?{parts.query}")

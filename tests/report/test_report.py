@@ -13,14 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from webwinnow.blocks import cut
 from webwinnow.cleaner import clean_page
 from webwinnow.cleaning.kinds import KINDS
 from webwinnow.cli.app import app
 from webwinnow.errors import SettingsError
+from webwinnow.pagelayout import PageLayout
 from webwinnow.parsing import parse
 from webwinnow.report import ReportSettings, SiteReport, report_html, write_report
 from webwinnow.report.inspector import MOST_BYTES, _signs, share_out
-from webwinnow.report.shownpage import CLOSE, NEXT_REGION, SHOWN_TAGS
+from webwinnow.report.shownpage import CLOSE, NEXT_REGION, SHOWN_TAGS, _parts
 from webwinnow.report.sitereport import packed
 from webwinnow.sitemodel import learn
 
@@ -202,3 +204,10 @@ def test_other_site_keys_are_in_the_command_line(site_folder, tmp_path):
     out = tmp_path / "r.html"
     CliRunner().invoke(app, ["inspect", str(site_folder), "-o", str(out), "--site-by", "prefix:1", "-q", "--jobs", "1"])
     assert blob_of(out.read_text(encoding="utf-8"), "index")["command"].endswith(" --site-by prefix:1")
+
+
+def test_the_lists_of_a_rendered_page_are_where_their_items_are():
+    tree = parse("".join(f"<p>{k}<ul><li>one<li>two</ul>" for k in range(2)))
+    columns = {name: [1] * len(tree) for name in PageLayout.dtypes()} | {"left": list(range(len(tree)))}
+    layout = PageLayout.of_columns(columns, [1280, 900], [1280, 3000])
+    assert _parts(cut(tree), layout) == [["list", "list 1", 4, 1, 2, 1], ["list", "list 2", 8, 1, 2, 1]]

@@ -24,6 +24,8 @@ from webwinnow.site.styletree import (
     INTERNAL,
     L_SCALE,
     LEAF,
+    LEAST_LEVELS,
+    OUTSIDE,
     SST_CUT,
     Cut,
     Grower,
@@ -230,3 +232,24 @@ def test_leaf_on_one_page_and_internal_on_another_are_two_elements():
     div = grown.style == np.uint64(style_hash("div", []))
     assert sorted(grown.kind[div].tolist()) == [INTERNAL, LEAF]
     assert grown.m[div].tolist() == [1, 1]
+
+
+def nested(levels: int, text: str) -> PageTree:
+    return parse("<div>" * levels + f"<p>{text}</p><p>the end</p>" + "</div>" * levels)
+
+
+@pytest.mark.parametrize("cut", [SST_CUT, ALIGNED_CUT, CST_CUT])
+def test_a_page_of_much_text_has_fewer_levels_of_elements(cut: Cut):
+    # Each element above a word counts it: 1 MB of words 480 levels deep would be gigabytes.
+    tree = nested(480, "x" * 1_000_000)
+    elements = elements_of_page(tree, cut)
+    assert np.count_nonzero(elements.kind) <= LEAST_LEVELS
+    assert len(StyleTree.grow([tree], cut).feature) <= 3 * LEAST_LEVELS
+    assert np.count_nonzero(elements_of_page(nested(480, "x" * 1_000), cut).kind) > 470
+
+
+def test_a_page_is_mapped_to_the_levels_that_were_learned_of_it():
+    trees = [nested(480, f"page{n} " + "x" * 1_000_000) for n in range(3)]
+    cutting = elements_of_page(trees[0], SST_CUT)
+    found = SiteMap(finish(StyleTree.grow(trees, SST_CUT))).locate(trees[0], cutting)
+    assert (found[cutting.kind != OUTSIDE] != NOWHERE).all()

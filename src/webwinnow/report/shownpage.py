@@ -169,8 +169,10 @@ def _parts(blocks: Blocks, layout: PageLayout) -> list[list[Any]]:
     for k in np.flatnonzero((sections.level > 0) & (sections.end > 0)).tolist():
         title = texts[int(context.evidence.said[k])][:LONGEST_PART]
         named.append(("section", title, owner[k : int(sections.end[k])]))
+    by_list = np.argsort(found.list_of, kind="stable")
+    first = np.searchsorted(found.list_of[by_list], np.arange(found.lists.shape[1] + 1))
     for number, node in enumerate(found.lists[0].tolist()):
-        items = np.flatnonzero(found.list_of == number)
+        items = by_list[first[number] : first[number + 1]]
         named.append(("list", f"list {number + 1}", items if len(items) else np.array([node])))
     for node, group, number in found.records.T.tolist():
         named.append(("record", f"record {number + 1} of {int(found.groups[1, group])}", np.array([node])))

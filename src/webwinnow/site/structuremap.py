@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from webwinnow.pagetree import PageTree
 from webwinnow.site._structuremap import Walk
-from webwinnow.site._styles import element_keys
 from webwinnow.site.sitetree import SiteTree
-from webwinnow.site.styletree import INTERNAL, pair_key
+from webwinnow.site.styletree import INTERNAL, cut_elements, pair_key
 
 NOWHERE = -1
 
@@ -55,7 +54,7 @@ class StructureMap:
 
     def leaves(self, tree: PageTree) -> NDArray[np.int32]:
         """The leaf element of the features directly inside each node; `NOWHERE` where no element matches."""
-        _, sequence, position, kind = element_keys(tree.parent, tree.style, tree.visible, *self.cut[:2])
+        _, sequence, position, kind = cut_elements(tree, self.cut)
         found = self.walk.down(tree.parent, tree.style, sequence, position, kind)
         leaf: NDArray[np.int32] = np.where(self.is_internal[found], self.text_leaf[found], found)
         return leaf
