@@ -42,7 +42,7 @@ def costs(data: Path) -> list[tuple[str, ...]]:
 
 def _costs(path: Path, description: str, most: int) -> list[tuple[str, ...]]:
     settings = RunSettings(site_by=SiteKey.parse("column" if "swde" in path.name else "host"))
-    worker = PageWorker(settings, heartbeat=lambda: None)
+    worker = PageWorker(settings)
     watch = _Stopwatch()
     sizes: dict[str, int] = defaultdict(int)
     pages = open_pages([path], on_problem=print)

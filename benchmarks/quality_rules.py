@@ -50,10 +50,7 @@ def cleaning_costs(path: Path) -> list[tuple[str, ...]]:
         "clean --quality fineweb": CorpusFilter(quality="fineweb"),
     }
     alone = SiteKey.parse("none")
-    workers = {
-        name: PageWorker(RunSettings(site_by=alone, corpus=wanted), heartbeat=lambda: None)
-        for name, wanted in filters.items()
-    }
+    workers = {name: PageWorker(RunSettings(site_by=alone, corpus=wanted)) for name, wanted in filters.items()}
     spent = dict.fromkeys(workers, 0.0)
     pages = list(islice(open_pages([path], on_problem=print), COSTED))
     for is_counted in (False, True):

@@ -121,7 +121,7 @@ def _worked(pages: list[dict[str, Any]]) -> dict[str, float]:
     from webwinnow.collection.settings import RunSettings
     from webwinnow.collection.workerjobs import CleanStored, ParsePage, Shared, SiteToClean
 
-    worker = PageWorker(RunSettings(), heartbeat=lambda: None)
+    worker = PageWorker(RunSettings())
     clock = _Clock()
     sites: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
     with tempfile.NamedTemporaryFile() as spool:

@@ -54,15 +54,17 @@ def lock_handle(handle: int) -> bool:
     return True
 
 
-def die_with_parent() -> None:
+def die_with_parent(parent: int) -> None:
     """End this process as soon as its parent does, whatever it is doing: Linux kills it, elsewhere a thread looks.
 
     For children that the parent waits for. On Linux the parent is the thread that started the process.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-    elif hasattr(os, "getppid"):
-        threading.Thread(target=_end_without, args=(os.getppid(),), daemon=True).start()
+        if os.getppid() != parent:  # it had ended before
+            os._exit(1)
+    else:
+        die_with_process(parent)
 
 
 def die_with_process(parent: int) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from changedmodule import changed
 
+from webwinnow import childprocess
 from webwinnow.cli.terminal import UNCHANGED
 from webwinnow.collection import workerpool as pool_module
 from webwinnow.commands import RunSettings, run
@@ -343,7 +344,7 @@ def test_a_run_whose_workers_cannot_start_says_so_and_ends(write_crawl, make_pag
     hangs = tmp_path / "python"
     hangs.write_text("#!/bin/sh\nexec sleep 600\n")
     hangs.chmod(0o755)
-    monkeypatch.setattr(pool_module.sys, "executable", str(hangs))
+    monkeypatch.setattr(childprocess.sys, "executable", str(hangs))
     monkeypatch.setattr(pool_module, "START_SECONDS", 0.05)
     with pytest.raises(WebwinnowError, match="cannot start"):
         run([write_crawl(make_pages("a.example", 300))], tmp_path / "out.jsonl", RunSettings(jobs=2))

@@ -1,6 +1,6 @@
 """A worker process: parses pages, learns sites, cleans pages; tasks on standard input, answers on standard output.
 
-python -m webwinnow.collection.pageworker
+`WorkerPool` starts it with `child_command`.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from webwinnow.collection.workerjobs import (
     DONE,
     FAILED,
     HEARTBEAT,
+    LEARNS,
     READY,
     BuildModel,
     CleanRequest,
@@ -56,7 +57,7 @@ from webwinnow.methods import CleaningSettings
 from webwinnow.pagemodel import PageContext, PageEvidence
 from webwinnow.pagetree import PageTree
 from webwinnow.parsing import ParseLimits, parse
-from webwinnow.platforms import die_with_parent, limit_memory
+from webwinnow.platforms import limit_memory
 from webwinnow.records import Dropped, PageRecord
 from webwinnow.replicas import Standing, distinctive_runs, page_sketch
 from webwinnow.site.epochs import join_epoch
@@ -108,12 +109,14 @@ class ModelCache:
 class PageWorker:
     """A worker with its settings, the open spool, and the model of the current site.
 
-    `heartbeat` is called from time to time within a job that takes longer than a page.
+    `send` is called with a `HEARTBEAT` from time to time within a job that takes longer than a page, and with what it
+    `LEARNS`. `unlearned`: the last site that could not be learned.
     """
 
-    def __init__(self, settings: CollectionSettings, heartbeat: Callable[[], None]) -> None:
+    def __init__(self, settings: CollectionSettings, send: Callable[[int, Any], None] = lambda *_: None) -> None:
         self.settings = settings
-        self.heartbeat = heartbeat
+        self.send = send
+        self.unlearned: str | None = None
         self.spool: int | None = None
         self.spool_path = ""
         self.model_of: tuple[str, LearnedSite | None] | None = None
@@ -148,6 +151,10 @@ class PageWorker:
         from webwinnow.mining.classmodel import ClassModel  # noqa: PLC0415 (an optional extra)
 
         return ClassModel.load(Path(self.run.classes))
+
+    def heartbeat(self) -> None:
+        """Tell that a long job goes on."""
+        self.send(HEARTBEAT, None)
 
     def do(self, job: Job, shared: Shared) -> Result:
         """Do one job of a task."""
@@ -264,11 +271,7 @@ class PageWorker:
             return failed_page(page.url, page.page_id, site.name, self.run, page.error or "")
         repeats: list[tuple[int, str]] = []
         if not self.cleans_at_once and (self.model_of is None or self.model_of[0] != site.name):
-            model, repeats = self._site_model(site)
-            self.model_of = (site.name, model)
-            self.class_weights = None
-            if self.classes is not None and self.classes.vectors.learns_sites and site.chosen:
-                self.class_weights = learn_weights(self._trees(site.chosen), self.classes.vectors.weights)
+            repeats = self._learn(site)
         model = self.model_of[1] if self.model_of is not None else None
         stored = self._stored(page.ref)
         assert stored.tree is not None
@@ -276,6 +279,20 @@ class PageWorker:
         context = PageContext(tree_from_bytes(stored.tree), evidence, fingerprint=stored.fingerprint or None)
         cleaned = self._cleaned(context, model, site.name, page)
         return cleaned._replace(repeats=repeats)
+
+    def _learn(self, site: SiteToClean) -> list[tuple[int, str]]:
+        """Learn the site of the pages that follow, unless that failed before; returns its most repeated blocks."""
+        model, repeats, weights = None, list[tuple[int, str]](), None
+        if self.unlearned != site.name:
+            self.unlearned = site.name
+            self.send(LEARNS, site.name)
+            model, repeats = self._site_model(site)
+            if self.classes is not None and self.classes.vectors.learns_sites and site.chosen:
+                weights = learn_weights(self._trees(site.chosen), self.classes.vectors.weights)
+            self.unlearned = None
+            self.send(LEARNS, None)
+        self.model_of, self.class_weights = (site.name, model), weights
+        return repeats
 
     def _site_model(self, site: SiteToClean) -> tuple[LearnedSite | None, list[tuple[int, str]]]:
         if site.model is not None:
@@ -426,7 +443,7 @@ def _line(record: dict[str, Any]) -> bytes:
 
 def main() -> None:
     """Serve until standard input ends."""
-    die_with_parent()
+    sys.setrecursionlimit(10_000)
     inbox: IO[bytes] = os.fdopen(os.dup(0), "rb", buffering=1 << 16)
     outbox: IO[bytes] = os.fdopen(os.dup(1), "wb", buffering=1 << 16)
     os.dup2(os.open(os.devnull, os.O_RDWR), 0)
@@ -436,7 +453,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the main process, which ends its workers itself
     gc.freeze()
     gc.set_threshold(GARBAGE_THRESHOLD)  # pages make many objects and hardly any cycles
-    worker = PageWorker(CollectionSettings.from_plain(settings), lambda: write_frame(outbox, (HEARTBEAT, None)))
+    worker = PageWorker(CollectionSettings.from_plain(settings), lambda *said: write_frame(outbox, said))
     write_frame(outbox, (READY, None))
     while True:
         try:
@@ -448,6 +465,13 @@ def main() -> None:
 
 
 def _outcome(worker: PageWorker, job: Job, shared: Shared) -> tuple[int, Any]:
+    """The answer to a job. A page whose site cannot be learned is cleaned without it."""
+    unlearned = worker.unlearned
+    outcome = _attempt(worker, job, shared)
+    return _attempt(worker, job, shared) if worker.unlearned not in (None, unlearned) else outcome
+
+
+def _attempt(worker: PageWorker, job: Job, shared: Shared) -> tuple[int, Any]:
     """The boundary around one record: any error inside is the failure of this record only."""
     try:
         return DONE, tuple(worker.do(job, shared))
@@ -455,8 +479,3 @@ def _outcome(worker: PageWorker, job: Job, shared: Shared) -> tuple[int, Any]:
         return FAILED, "the page needs more memory than a worker may use"
     except Exception as error:
         return FAILED, f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-
-
-if __name__ == "__main__":
-    sys.setrecursionlimit(10_000)
-    main()

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-READY, HEARTBEAT, DONE, FAILED = range(4)
-"""What a worker says: it has started; it is still working on a long job; the answer to a job; why a job failed."""
+READY, HEARTBEAT, DONE, FAILED, LEARNS = range(5)
+"""What a worker says: it has started; it is still working on a long job; the answer to a job; why a job failed; the
+name of the site that it learns before it cleans the first page of it, and None when it has."""
 
 Ref = tuple[int, int]
 """Where the spool has a page: offset and length."""
@@ -29,6 +30,11 @@ class Shared(NamedTuple):
 
     path: str = ""
     sites: tuple[SiteToClean, ...] = ()
+
+    def without_model_of(self, name: str) -> Shared:
+        """The same, but the pages of a site are cleaned without learning it."""
+        sites = (site._replace(chosen=None, model=None) if site.name == name else site for site in self.sites)
+        return self._replace(sites=tuple(sites))
 
 
 class ParsePage(NamedTuple):

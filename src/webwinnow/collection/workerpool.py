@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import queue
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -15,8 +14,9 @@ from dataclasses import dataclass
 from math import inf
 from typing import IO, Any, NamedTuple, Self
 
+from webwinnow.childprocess import child_command
 from webwinnow.collection.settings import CollectionSettings
-from webwinnow.collection.workerjobs import DONE, FAILED, HEARTBEAT, READY, RESULT_OF, Shared, encode_task
+from webwinnow.collection.workerjobs import DONE, FAILED, HEARTBEAT, LEARNS, READY, RESULT_OF, Shared, encode_task
 from webwinnow.errors import WebwinnowError
 from webwinnow.platforms import enlarge_pipe
 from webwinnow.storage import read_frame, write_frame
@@ -138,15 +138,19 @@ class WorkerPool:
     def _do(self, worker: _Worker, task: Task) -> None:
         done, deaths, count = 0, 0, len(task.jobs)
         result_type = RESULT_OF[type(task.jobs[0])]
+        shared = task.shared
         while done < count:
             if self._closing.is_set():
                 return
+            learns = None
             try:
                 worker.start(self._start_message)
-                worker.send(encode_task(task.jobs[done:], task.shared), self._page_seconds)
+                worker.send(encode_task(task.jobs[done:], shared), self._page_seconds)
                 while done < count:
                     kind, value = worker.receive(self._page_seconds)
-                    if kind == HEARTBEAT:
+                    if kind == LEARNS:
+                        learns = value
+                    if kind in (HEARTBEAT, LEARNS):
                         continue
                     result = result_type(*value) if kind == DONE else None
                     self._answers.put(Answer(task, done, result, value if kind == FAILED else None, done + 1 == count))
@@ -157,9 +161,14 @@ class WorkerPool:
                     return
                 deaths += 1
                 error = worker.cause_of_death(self._page_seconds)
-                if worker.timed_out or deaths >= DEATHS_ALLOWED:
+                if not worker.timed_out and deaths < DEATHS_ALLOWED:
+                    continue
+                deaths = 0
+                if learns is not None:  # its pages are cleaned without what the site repeats
+                    shared = shared.without_model_of(learns)
+                else:
                     self._answers.put(Answer(task, done, None, error, done + 1 == count))
-                    done, deaths = done + 1, 0
+                    done += 1
 
     def _watch_clock(self) -> None:
         """Kill workers whose time for a page is up: nothing gentler interrupts the parser.
@@ -208,7 +217,7 @@ class _Worker:
         self.log = tempfile.TemporaryFile()  # noqa: SIM115 (closed in `end`)
         one_thread = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         process = subprocess.Popen(
-            [sys.executable, "-m", "webwinnow.collection.pageworker"],
+            child_command("webwinnow.collection.pageworker"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.log,

@@ -20,6 +20,7 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import IO, Final, NamedTuple
 
+from webwinnow.childprocess import child_command
 from webwinnow.counted import counted
 from webwinnow.crawl import crawlmessages as messages
 from webwinnow.crawl.crawlmessages import Message, read_message, write_message
@@ -297,7 +298,7 @@ class _Run:
         """Start the child, answer it, and return its last message."""
         with (self.folder / "child.log").open("wb") as errors:
             child = subprocess.Popen(
-                [sys.executable, "-m", "webwinnow.crawl.crawlprocess"],
+                child_command("webwinnow.crawl.crawlprocess"),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,

@@ -1,4 +1,4 @@
-"""The process that crawls: `python -m webwinnow.crawl.crawlprocess`, started by `crawl`, which it talks to over pipes.
+"""The process that crawls, started by `crawl` with `child_command`, which it talks to over pipes.
 
 A Twisted reactor cannot be started twice, and a crawl may be killed, so it has its own process. It ends when the
 process that started it does.
@@ -34,14 +34,12 @@ from webwinnow.crawl.frontier import Visit
 from webwinnow.crawl.session import CrawlSession
 from webwinnow.crawl.warcfile import Exchange, FetchFailed, WarcFile
 from webwinnow.errors import InputError, WebwinnowError
-from webwinnow.platforms import die_with_parent
 
 HANDLER = "webwinnow.crawl.downloads.GuardedHandler"
 
 
 def main() -> int:
     """Read what to do from standard input, do it, and report the result on standard output."""
-    die_with_parent()
     link = ParentLink(FileIO(0, closefd=False), FileIO(1, "w", closefd=False))
     begin = read_message(link.inward)
     if not isinstance(begin, messages.Begin):
@@ -255,7 +253,3 @@ class ParentLink:
             self._asked.pop(message.number).callback(message)
         elif isinstance(message, messages.Stop) and self.session is not None:
             self.session.frontier.stop("stopped")
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -114,7 +114,7 @@ def _skip(stream: UnpackedStream, size: int) -> None:
 
 
 def _records_in(stream: UnpackedStream) -> tuple[dict[int, int], int]:
-    """Where records begin in the rest of a stream, each with the place where the next one should, and the end of all."""
+    """Where records begin in the rest of a stream, with the place where the next should, and the end of the stream."""
     found: dict[int, int] = {}
     at, held = stream.tell(), b""
     while piece := stream.read(MB):
@@ -143,7 +143,7 @@ def _note_records(window: bytes, at: int, done: int, found: dict[int, int]) -> N
 
 
 def _first_of_chain(records: dict[int, int], end: int) -> int | None:
-    """The first record, if each is followed by another one, or is of a wrong length too, and the last one by the end."""
+    """The first record, if the last one ends at the end, and others before the next one or are of a wrong length."""
     following = None
     for start, after in records.items():
         if following is None or start >= following:  # others are in the content of a record

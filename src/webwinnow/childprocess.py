@@ -1,0 +1,30 @@
+"""Start of a process that another one needs, such as a worker: `python -m webwinnow.childprocess MODULE PARENT`.
+
+It ends with its parent from its first moments on. The imports of MODULE, whose `main` is called, take a second on a
+busy machine, in which a parent may be killed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+from webwinnow.platforms import die_with_parent
+
+
+def child_command(module: str) -> list[str]:
+    """The command of a process that this one starts."""
+    return [sys.executable, "-m", __name__, module, str(os.getpid())]
+
+
+def main() -> int | None:
+    """Call `main` of the module that the command line names, as long as the parent lives."""
+    _, module, parent = sys.argv
+    die_with_parent(int(parent))
+    status: int | None = importlib.import_module(module).main()
+    return status
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
