@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -15,7 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from hostile import ATTACHED, DOWNLOADS, LEAVING, PLAIN, TUNNELLED, Victim, processes_with, tried, until
+from hostile import ATTACHED, DOWNLOADS, LEAVING, PATIENCE, PLAIN, TUNNELLED, Victim, processes_with, tried, until
 from webserver import Asked, Reply, WebServer, redirect
 
 from webwinnow.browser import PageToRender, RenderedPage, Renderer, RenderFailed
@@ -89,25 +90,71 @@ def test_no_request_gets_past_the_guard(
     assert all(request.refused for request in renderer.stray_requests)
 
 
+class LoadLimit:
+    """The time for loading a page, which ends half a second after a moment of the test, however long that takes."""
+
+    seconds = 481.0
+
+    def __init__(self) -> None:
+        self.real, self.begun = asyncio.timeout, list[tuple[asyncio.AbstractEventLoop, asyncio.Timeout]]()
+
+    def timeout(self, delay: float | None) -> asyncio.Timeout:
+        made = self.real(delay)
+        if delay == self.seconds:
+            self.begun.append((asyncio.get_running_loop(), made))
+        return made
+
+    def end_soon(self) -> None:
+        loop, limit = self.begun[-1]
+        loop.call_soon_threadsafe(lambda: limit.reschedule(loop.time() + 0.5))
+
+
+@pytest.fixture
+def load_limit(renderer: Renderer, monkeypatch: pytest.MonkeyPatch) -> LoadLimit:
+    limit = LoadLimit()
+    monkeypatch.setattr("webwinnow.browser.capture.asyncio.timeout", limit.timeout)
+    renderer.settings = replace(renderer.settings, load_seconds=limit.seconds)
+    return limit
+
+
 @pytest.mark.parametrize(
     "body", ["while (true) {}", "for (;;) document.body.append('x'), document.body.textContent = ''"]
 )
-def test_an_endless_script_costs_no_more_than_the_limit(renderer: Renderer, body: str) -> None:
-    renderer.settings = replace(renderer.settings, load_seconds=1.0)
-    page = rendered(renderer, f"<body><p>Before</p><script>{body}</script><p>After</p></body>")
+def test_an_endless_script_costs_no_more_than_the_limit(
+    site: WebServer, renderer: Renderer, load_limit: LoadLimit, body: str
+) -> None:
+    def runs(_: Asked) -> str:
+        load_limit.end_soon()
+        return ""
+
+    site.pages = {"/runs": runs}
+    report = "const ask = new XMLHttpRequest(); ask.open('GET', '/runs', false); ask.send();"
+    page = rendered(renderer, f"<body><p>Before</p><script>{report} {body}</script><p>After</p></body>")
     assert not page.settled
     assert b"ww-box" in page.html
+    assert [asked.asked.path for asked in site.log].count("/runs") == 1
 
 
-def test_a_page_that_never_comes_to_rest_is_captured_at_the_limit(site: WebServer, renderer: Renderer) -> None:
-    site.answer = lambda asked: Reply(b"", headers=(("Content-Type", "text/plain"),))
-    renderer.settings = replace(renderer.settings, load_seconds=1.5, max_requests=20)
+def test_a_page_that_never_comes_to_rest_is_captured_at_the_limit(
+    site: WebServer, renderer: Renderer, load_limit: LoadLimit
+) -> None:
+    ended: list[Asked] = []
+
+    def answer(asked: Asked) -> Reply:
+        if asked.host == "b.test" and not ended:
+            ended.append(asked)
+            load_limit.end_soon()
+        return Reply(b"", headers=(("Content-Type", "text/plain"),))
+
+    site.answer = answer
+    renderer.settings = replace(renderer.settings, max_requests=20)
     page = rendered(
         renderer,
         "<body><p>Text</p><script>let n = 0; const go = () => fetch('http://b.test/' + n++, {mode: 'no-cors'})"
         ".finally(go); go(); setInterval(() => { location.hash = n++ }, 1)</script></body>",
     )
     site.answer = None
+    assert not page.settled
     assert b"Text" in page.html
     assert len([path for path in site.paths if path != "/favicon.ico"]) <= 20  # that may be of the page before
 
@@ -210,7 +257,7 @@ def test_nothing_is_left_when_the_parent_is_killed(
 
     def wait(asked: Asked) -> str:
         arrived.set()
-        over.wait(60)
+        over.wait(PATIENCE)
         return ""
 
     html = "<p>Hello</p><script>new Worker(URL.createObjectURL(new Blob(['while (true) {}'])))</script>"
@@ -226,7 +273,7 @@ def test_nothing_is_left_when_the_parent_is_killed(
     temporary = os.environ | {"TMPDIR": str(short_path)}
     running = subprocess.Popen([sys.executable, "-m", "webwinnow", command, *given[command], *options], env=temporary)
     try:
-        assert arrived.wait(60)
+        assert arrived.wait(PATIENCE)
         assert len(processes_with(short_path)) > 3  # a browser has several
         os.kill(running.pid, signal.SIGKILL)
         running.wait()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -21,6 +21,7 @@ pytest.importorskip("fastapi", reason="the extra `serve` is not installed")
 
 START_SECONDS = 240
 JOB_SECONDS = 480
+ANNOUNCED = re.compile(r"http://\S+:(\d+)/ serves .*\n")
 WORDS = "river stone market winter letter garden engine window history music paper field copper bridge valley".split()
 
 
@@ -48,28 +49,36 @@ class Server:
 
     def __init__(self, folder: Path, *options: str, token: str | None = None) -> None:
         self.folder, self.options, self.token = folder, options, token
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.base = f"http://127.0.0.1:{self.port}"
+        self.port, self.base = 0, ""
         self.process: subprocess.Popen[bytes] | None = None
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-        self.client = httpx.Client(base_url=self.base, timeout=240, headers=headers)
+        self.client = httpx.Client(timeout=240, headers=headers)
         self.log = folder.with_name(folder.name + ".log")
 
     def start(self) -> Server:
-        command = [sys.executable, "-m", "webwinnow", "serve", "--folder", str(self.folder), "--port", str(self.port)]
+        """Start the server on a port that the system chooses, another one each time."""
+        command = [sys.executable, "-m", "webwinnow", "serve", "--folder", str(self.folder), "--port", "0"]
         env = os.environ | ({} if self.token is None else {"WEBWINNOW_TOKEN": self.token})
         with self.log.open("ab") as log:
+            before = log.tell()
             self.process = subprocess.Popen([*command, "--jobs", "1", *self.options], stderr=log, env=env)
+        self.port = self._announced_port(before)
+        self.base = f"http://127.0.0.1:{self.port}"
+        self.client.base_url = self.base
+        assert self.client.get("/health").status_code == 200  # it listens: this waits until it serves
+        return self
+
+    def _announced_port(self, before: int) -> int:
+        """The port in the log, which had `before` bytes when the server was started."""
+        assert self.process is not None
         until = time.monotonic() + START_SECONDS
         while time.monotonic() < until:
-            assert self.process.poll() is None, self.log.read_text()
-            try:
-                if self.client.get("/health").status_code == 200:
-                    return self
-            except httpx.TransportError:
-                time.sleep(0.1)
+            has_ended = self.process.poll() is not None
+            written = self.log.read_bytes()[before:].decode()
+            if announced := ANNOUNCED.search(written):
+                return int(announced[1])
+            assert not has_ended, written
+            time.sleep(0.05)
         raise AssertionError("the server did not start")
 
     def kill(self) -> None:

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import httpx
 import pytest
@@ -81,22 +81,33 @@ def test_a_job_whose_process_cannot_be_made_fails_alone(tmp_path: Path, monkeypa
 def test_on_a_full_disk_jobs_fail_and_the_queue_does_not_spin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = JobStore(tmp_path / "jobs")
     runner = JobRunner(store, ServiceSettings(folder=tmp_path))
-    job, writes = queued(store), []
+    job, writes, rests = queued(store), [], []
+
+    class Wake(asyncio.Event):
+        async def wait(self) -> Literal[True]:
+            rests.append(len(writes))
+            return await super().wait()
 
     def full(path: Path, _: bytes) -> None:
         writes.append(path)
+        if len(writes) > 10:
+            rests.append(len(writes))
+            pytest.fail("the queue spins")  # ends its task
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(jobs_module, "write_file", full)
+    runner._wake = Wake()
 
     async def work() -> None:
         runner.start()
-        await until(lambda: store.state(job).status == "failed")
-        await asyncio.sleep(0.05)
+        await until(lambda: bool(rests))
+        runner._wake.set()  # as when another job comes
+        await until(lambda: len(rests) > 1 or len(writes) > 10)
         await runner.stop()
 
     alone(work())
-    assert len(writes) == 2  # as it was started, and as it failed
+    assert store.state(job).status == "failed"
+    assert rests == [2, 2]  # it was written as it was started and as it failed, and not again
 
 
 def test_a_job_that_cannot_be_written_down_leaves_no_ghost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

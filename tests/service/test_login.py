@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -150,10 +149,7 @@ def test_a_second_server_on_one_folder_refuses_to_start(make_server: Callable[..
     server = make_server()
     upload = server.folder / "jobs" / "0123456789abcdef" / "input"
     upload.mkdir(parents=True)  # one that comes in: it has no job.json yet, and a server that starts removes such
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "webwinnow", "serve", "--folder", str(server.folder), "--port", str(port)]
+    command = [sys.executable, "-m", "webwinnow", "serve", "--folder", str(server.folder), "--port", "0"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=240)
     assert done.returncode == 2
     assert "another server uses" in done.stderr

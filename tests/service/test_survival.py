@@ -134,7 +134,7 @@ def test_the_port_that_the_system_chose_is_announced(tmp_path: Path) -> None:
         port = int(process.stderr.readline().split("http://127.0.0.1:")[1].split("/")[0])
         with socket.create_connection(("127.0.0.1", port), timeout=240) as wire:
             wire.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-            assert wire.recv(12) == b"HTTP/1.1 200"
+            assert wire.recv(12, socket.MSG_WAITALL) == b"HTTP/1.1 200"
         process.terminate()
 
 
