@@ -23,7 +23,7 @@ help:
 	@echo "make test-lowest  the tests with the lowest versions of the dependencies that pyproject.toml allows"
 	@echo "make test-sanitized  the tests of the kernels, built with address and undefined-behaviour sanitizers"
 	@echo "make fuzz      fuzz the readers of pages, archives and models for longer: FUZZ_INPUTS=20000 FUZZ_SEED=1"
-	@echo "make lock      write requirements.lock and requirements-dev.lock: the tested versions of all dependencies, with hashes"
+	@echo "make lock      write requirements.lock, requirements-dev.lock and requirements-build.lock: the tested versions of all dependencies, with hashes"
 	@echo "make audit     look for known vulnerabilities of these versions; needs a network"
 	@echo "make wheel     build dist/webwinnow-*.whl; requires a C compiler"
 	@echo "make bench     speed and quality beside peers; writes benchmarks/RESULTS.md"
@@ -36,16 +36,18 @@ help:
 
 setup: $(STAMP)
 
-# With the Python that requirements-dev.lock was resolved for, packages are installed by hash; with others, within the bounds of pyproject.toml.
+# With the Python that requirements-dev.lock was resolved for, packages are installed by hash, pip first; with others, within the bounds of
+# pyproject.toml and with the newest pip: older ones have no --group.
 LOCKED_PYTHON := $(shell sed -n 's/^\# Resolved for Python \([0-9.]*[0-9]\)\.$$/\1/p' requirements-dev.lock)
 
-$(STAMP): pyproject.toml setup.py requirements-dev.lock $(shell find src -name '*.pyx' -o -name '*.pxd')
+$(STAMP): pyproject.toml setup.py requirements-build.lock requirements-dev.lock $(shell find src -name '*.pyx' -o -name '*.pxd')
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip  # older ones have no --group
 	if $(BIN)/python -c 'import sys; sys.exit("%d.%d" % sys.version_info[:2] != "$(LOCKED_PYTHON)")'; then \
+	  $(BIN)/python -m pip install --quiet --require-hashes --requirement requirements-build.lock && \
 	  $(BIN)/python -m pip install --quiet --require-hashes --requirement requirements-dev.lock && \
 	  $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .; \
 	else \
+	  $(BIN)/python -m pip install --quiet --upgrade pip && \
 	  $(BIN)/python -m pip install --quiet --editable '.[parquet,cjk,mining,search,serve,crawl,thesaurus]' --group dev; \
 	fi
 	touch $@
@@ -119,14 +121,15 @@ FUZZ_SEED ?= 1
 fuzz: setup
 	$(BIN)/python tests/fuzz/fuzzing.py --inputs $(FUZZ_INPUTS) --seed $(FUZZ_SEED)
 
-# `make setup`, and so CI, installs requirements-dev.lock, the container requirements.lock: both with --require-hashes.
+# `make setup`, and so CI, installs requirements-build.lock and requirements-dev.lock; the container builds with requirements-build.lock
+# and installs requirements.lock: all with --require-hashes. uv, pip-audit and the other groups are not locked (docs/security.md).
 lock: setup
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/python tools/lock_requirements.py
 
 audit: setup
 	$(BIN)/python -m pip install --quiet pip-audit
-	$(BIN)/python -m pip_audit --strict --require-hashes --disable-pip --requirement requirements-dev.lock
+	$(BIN)/python -m pip_audit --strict --require-hashes --disable-pip --requirement requirements-dev.lock --requirement requirements-build.lock
 
 lint: setup
 	$(BIN)/ruff check .

@@ -110,10 +110,66 @@ def test_the_steps_that_are_not_run_are_known() -> None:
 
 
 def test_the_image_has_the_python_that_the_lock_was_resolved_for() -> None:
-    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
-    (version,) = re.findall(r"^# Resolved for Python ([\d.]+)\.$", lock, re.MULTILINE)
+    locks = [(ROOT / name).read_text(encoding="utf-8") for name in ("requirements.lock", "requirements-build.lock")]
+    (version,) = {re.findall(r"^# Resolved for Python ([\d.]+)\.$", lock, re.MULTILINE)[0] for lock in locks}
     images = {image.partition(" ")[0] for word, image in STEPS if word == "FROM"}
     assert images == {f"python:{version}-slim"}
+
+
+def installs(command: str) -> list[list[str]]:
+    """The arguments of each `pip install` and `pip wheel` of a RUN command, the subcommand first."""
+    parts = [shlex.split(part) for part in re.split(r"&&|\|\||[;|&]", command)]
+    called = [
+        next((k for k, word in enumerate(part) if re.fullmatch(r"(.*/)?pip[\d.]*", word)), None) for part in parts
+    ]
+    return [part[k + 1 :] for part, k in zip(parts, called, strict=True) if k is not None]
+
+
+def is_hashed(arguments: list[str]) -> bool:
+    """Whether what pip downloads is compared with hashes: all of it is in a lock file, or there is nothing."""
+    subcommand, *rest = arguments
+    takes_value = ("-r", "--requirement", "--wheel-dir")
+    values = {k + 1 for k, word in enumerate(rest) if word in takes_value}
+    named = [word for k, word in enumerate(rest) if k not in values and not word.startswith("-")]
+    locks = [rest[k] for k in sorted(values) if rest[k - 1] != "--wheel-dir"]
+    if "--require-hashes" in rest:
+        return subcommand == "install" and bool(locks) and not named
+    built = named == ["."] and "--no-build-isolation" in rest
+    return "--no-deps" in rest and not locks and (built or named == ["/wheels/*.whl"])
+
+
+PIP_STEPS = [arguments for word, rest in STEPS if word == "RUN" for arguments in installs(rest)]
+
+
+@pytest.mark.parametrize("arguments", PIP_STEPS, ids=" ".join)
+def test_every_package_that_is_downloaded_is_compared_with_a_hash(arguments: list[str]) -> None:
+    assert is_hashed(arguments)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pip install setuptools",
+        "pip install -r requirements.lock",
+        "pip install --require-hashes -r requirements.lock setuptools",
+        "pip wheel --no-deps --wheel-dir /wheels .",
+        "pip wheel --no-build-isolation --wheel-dir /wheels .",
+        "pip install --upgrade pip",
+        "python3 -m pip install wheel; true",
+        "/usr/local/bin/pip3.11 install wheel",
+        "apt-get update && pip install /wheels/*.whl",
+    ],
+)
+def test_a_step_without_hashes_is_noticed(command: str) -> None:
+    assert [is_hashed(arguments) for arguments in installs(command)] == [False]
+
+
+def test_each_stage_installs_the_lock_file_that_it_copied() -> None:
+    assert len(PIP_STEPS) == 4
+    stages = TEXT.split("\nFROM ")[1:]
+    for stage, lock in zip(stages, ("requirements-build.lock", "requirements.lock"), strict=True):
+        assert re.search(rf"^COPY {re.escape(lock)} ", stage, re.MULTILINE)
+        assert re.findall(r"-r /?(\S+)", stage) == [lock]
 
 
 def test_what_is_copied_exists() -> None:

@@ -231,7 +231,8 @@ def test_a_source_distribution_has_all_that_tests_need_and_nothing_built(unpacke
         built = re.compile(r"\.(so|pyd|pyc|c)$|__pycache__|\.egg-info/|\.(ruff|mypy|pytest)_cache|/\.hypothesis/")
         assert {name for name in wanted if not built.search(name)} - there == set()
     assert [name for name in there if name.endswith((".c", ".so", ".pyd", ".pyc"))] == []
-    assert {"Makefile", "Containerfile", "CITATION.cff", "requirements.lock", "CHANGELOG.md"} <= there
+    locks = {"requirements.lock", "requirements-build.lock", "requirements-dev.lock"}
+    assert {"Makefile", "Containerfile", "CITATION.cff", "CHANGELOG.md", *locks} <= there
 
 
 @pytest.mark.slow

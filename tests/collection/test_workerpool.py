@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from webwinnow import childprocess
-from webwinnow.collection import CollectionSettings, workerpool
+from webwinnow.collection import CollectionSettings
 from webwinnow.collection.workerjobs import (
     RESULT_OF,
     CleanStored,
@@ -20,7 +18,6 @@ from webwinnow.collection.workerjobs import (
     encode_task,
 )
 from webwinnow.collection.workerpool import Task, WorkerPool
-from webwinnow.commands import RunSettings, run
 from webwinnow.errors import WebwinnowError
 
 
@@ -69,33 +66,3 @@ def test_a_worker_that_cannot_start_once_does_the_next_task(monkeypatch):
         pool.submit(Task("second", pages))
         answered = pool.answer()
     assert (answered.task.about, answered.error) == ("second", None)
-
-
-FRAGILE = """
-import os
-from webwinnow.collection import pageworker
-
-def main():
-    pageworker.PageWorker._learned = dies
-    pageworker.main()
-
-def dies(self, chosen):
-    {death}
-"""
-
-
-@pytest.mark.parametrize("death", ["os._exit(1)", "raise MemoryError", "raise ValueError('x')"])
-def test_a_site_that_cannot_be_learned_is_tried_once_and_its_pages_are_cleaned_without(
-    death, write_crawl, make_pages, tmp_path, monkeypatch
-):
-    tries = tmp_path / "tries"
-    dies = f"open({str(tries)!r}, 'a').write('x'); {death}"
-    (tmp_path / "fragile.py").write_text(FRAGILE.format(death=dies))
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setattr(workerpool, "child_command", lambda _: childprocess.child_command("fragile"))
-    out = tmp_path / "out.jsonl"
-    run([write_crawl(make_pages("a.example", 12))], out, RunSettings(jobs=1, method="sst"))
-    records = [json.loads(line) for line in out.read_text().splitlines()]
-    assert len(records) == 12
-    assert {record["outcome"] for record in records} == {"kept"}
-    assert len(tries.read_text()) == (2 if death == "os._exit(1)" else 1)  # the first may have been killed by another

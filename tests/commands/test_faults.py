@@ -363,6 +363,36 @@ def test_a_run_whose_workers_cannot_start_says_so_and_ends(write_crawl, make_pag
         run([write_crawl(make_pages("a.example", 300))], tmp_path / "out.jsonl", RunSettings(jobs=2))
 
 
+FRAGILE = """
+import os
+from webwinnow.collection import pageworker
+
+def main():
+    pageworker.PageWorker._learned = dies
+    pageworker.main()
+
+def dies(self, chosen):
+    {death}
+"""
+
+
+@pytest.mark.parametrize("death", ["os._exit(1)", "raise MemoryError", "raise ValueError('x')"])
+def test_a_site_that_cannot_be_learned_is_tried_once_and_its_pages_are_cleaned_without(
+    death, write_crawl, make_pages, tmp_path, monkeypatch
+):
+    tries = tmp_path / "tries"
+    dies = f"open({str(tries)!r}, 'a').write('x'); {death}"
+    (tmp_path / "fragile.py").write_text(FRAGILE.format(death=dies))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(pool_module, "child_command", lambda _: childprocess.child_command("fragile"))
+    out = tmp_path / "out.jsonl"
+    run([write_crawl(make_pages("a.example", 12))], out, RunSettings(jobs=1, method="sst"))
+    records = [json.loads(line) for line in out.read_text().splitlines()]
+    assert len(records) == 12
+    assert {record["outcome"] for record in records} == {"kept"}
+    assert len(tries.read_text()) == (2 if death == "os._exit(1)" else 1)  # the first may have been killed by another
+
+
 # One input, or one name, never ends a run of many
 
 

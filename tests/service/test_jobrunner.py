@@ -23,6 +23,7 @@ from webwinnow.service import jobs as jobs_module
 from webwinnow.service.app import create_app
 from webwinnow.service.jobrunner import JobRunner
 from webwinnow.service.jobs import Job, JobState, JobStore, QueueFull
+from webwinnow.service.requestworkers import RequestWorkers
 from webwinnow.service.settings import ServiceSettings
 
 WAIT_SECONDS = 240.0
@@ -244,18 +245,31 @@ def test_a_body_that_breaks_off_is_no_failure_of_the_server(tmp_path: Path, medi
 
 def test_uploads_under_way_count_in_the_queue(tmp_path: Path) -> None:
     app = create_app(ServiceSettings(folder=tmp_path, queued_jobs=1))
-    second: list[int] = []
+    second: list[tuple[int, str]] = []
 
     async def slow() -> Any:
         yield b"<p>"
         async with client_of(app) as client:
-            second.append((await client.post("/jobs", content=b"<p>x")).status_code)
+            refused = await client.post("/jobs", content=b"<p>x")
+            second.append((refused.status_code, refused.headers["retry-after"]))
         yield b"x"
 
     assert asked(app, "POST", "/jobs", content=slow()).status_code == 201
-    assert second == [429]
+    assert second == [(429, "30")]
     with pytest.raises(QueueFull), app.state.context.runner.taking():
         pass  # now the job itself has the place
+
+
+def test_pages_beyond_the_limits_are_refused_until_the_next_second(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = create_app(ServiceSettings(folder=tmp_path, waiting_pages=1))
+    monkeypatch.setattr(RequestWorkers, "waiting", 1)
+    refused = asked(app, "POST", "/page", json={"html": "<p>x"})
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
+    app.state.context.fetching._value = 0
+    refused = asked(app, "POST", "/page", json={"url": "http://example.org/"})
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
 
 
 def test_an_upload_that_fills_the_disk_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

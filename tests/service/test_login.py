@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import pytest
+import uvicorn
 from ownloop import awaited
 
 from webwinnow.report.templating import render_page
@@ -18,6 +22,7 @@ from webwinnow.service import accesscontrol
 from webwinnow.service.accesscontrol import COOKIE, WrongTokens, is_session, new_session
 from webwinnow.service.api import report_headers
 from webwinnow.service.app import create_app
+from webwinnow.service.server import ClockedProtocol
 from webwinnow.service.settings import ServiceSettings
 
 TOKEN = "a-token-of-some-length"
@@ -28,8 +33,13 @@ class Visitor:
     """A client of the application, which is not started: these requests need no workers."""
 
     def __init__(self, folder: Path, **settings: Any) -> None:
-        app = create_app(ServiceSettings(folder=folder, token=TOKEN, **settings))
-        self.client = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=BASE)
+        self.app = create_app(ServiceSettings(folder=folder, token=TOKEN, **settings))
+        self.wrong: WrongTokens = self.app.state.context.wrong_tokens
+        self.client = self.at("127.0.0.1")
+
+    def at(self, address: str) -> httpx.AsyncClient:
+        """A client with an address."""
+        return httpx.AsyncClient(transport=httpx.ASGITransport(self.app, client=(address, 1)), base_url=BASE)
 
     def get(self, path: str, **given: Any) -> httpx.Response:
         return awaited(self.client.get(path, **given))
@@ -88,24 +98,191 @@ def test_without_tls_an_https_page_is_of_another_origin(tmp_path: Path) -> None:
     assert visitor.post("/login", data={"token": TOKEN}, headers={"Origin": BASE}).status_code == 303
 
 
-def test_many_wrong_logins_are_refused_but_lock_nobody_out(tmp_path: Path) -> None:
+class Gate:
+    """Holds answers until it is opened, instead of for a time."""
+
+    def __init__(self, wrong: WrongTokens) -> None:
+        self.held, self.opened = asyncio.Semaphore(0), asyncio.Event()
+        wrong.hold = self.hold
+
+    async def hold(self) -> None:
+        self.held.release()
+        await self.opened.wait()
+
+
+class Compared(list[str]):
+    """The tokens that were compared."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__()
+        monkeypatch.setattr(accesscontrol, "is_token", self.is_token)
+
+    def is_token(self, shown: str, token: str) -> bool:
+        self.append(shown)
+        return shown == token
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+async def guessed_until_four_are_held(client: httpx.AsyncClient, gate: Gate) -> list[asyncio.Task[httpx.Response]]:
+    """Ten wrong tokens, and four whose answers are held: two at the login page, two in headers."""
+    for _ in range(accesscontrol.WRONG_LOGINS):
+        assert (await client.get("/jobs", headers=bearer("wrong"))).status_code == 401
+    guesses = [client.get("/jobs", headers=bearer("wrong")) for _ in range(2)]
+    guesses += [client.post("/login", data={"token": "wrong"}) for _ in range(2)]
+    tasks = [asyncio.create_task(guess) for guess in guesses]
+    for _ in tasks:
+        await gate.held.acquire()
+    return tasks
+
+
+def test_while_four_wrong_answers_are_held_no_token_of_the_client_is_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visitor, compared = Visitor(tmp_path), Compared(monkeypatch)
+
+    async def attacked() -> None:
+        client, gate = visitor.client, Gate(visitor.wrong)
+        held = await guessed_until_four_are_held(client, gate)
+        assert not any(task.done() for task in held)
+        compared.clear()
+        for token in ("wrong", TOKEN):
+            refused = await client.get("/jobs", headers=bearer(token))
+            assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
+            assert "not compared" in refused.json()["error"]
+            refused = await client.post("/login", data={"token": token})
+            assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
+            assert "not compared" in refused.text
+            assert "set-cookie" not in refused.headers
+        assert compared == []
+        gate.opened.set()
+        assert [task.status_code for task in await asyncio.gather(*held)] == [401] * 4
+        assert (await client.get("/jobs", headers=bearer(TOKEN))).status_code == 200
+        assert (await client.post("/login", data={"token": TOKEN})).status_code == 303
+
+    awaited(attacked())
+
+
+def test_wrong_tokens_of_a_client_refuse_nobody_with_a_cookie_or_another_address(tmp_path: Path) -> None:
     visitor = Visitor(tmp_path)
-    statuses = [visitor.post("/login", data={"token": f"wrong {n}"}).status_code for n in range(12)]
-    assert statuses == [401] * accesscontrol.WRONG_LOGINS + [429] * 2
-    # Behind a proxy this is another person with the same address.
-    assert visitor.post("/login", data={"token": TOKEN}).status_code == 303
-    assert visitor.get("/jobs", headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 200
-    assert visitor.post("/login", data={"token": "wrong"}).status_code == 429
+
+    async def attacked() -> None:
+        gate = Gate(visitor.wrong)
+        held = await guessed_until_four_are_held(visitor.client, gate)
+        async with visitor.at("203.0.113.5") as other:
+            assert (await other.get("/jobs", headers=bearer(TOKEN))).status_code == 200
+            assert (await other.get("/jobs", headers=bearer("wrong"))).status_code == 401  # its own count
+            assert (await other.post("/login", data={"token": TOKEN})).status_code == 303
+        cookie = {"Cookie": f"{COOKIE}={new_session(TOKEN)}"}
+        assert (await visitor.client.get("/jobs", headers=cookie)).status_code == 200
+        assert (await visitor.client.get("/jobs", headers=cookie | bearer("wrong"))).status_code == 200
+        gate.opened.set()
+        await asyncio.gather(*held)
+
+    awaited(attacked())
+
+
+def test_a_right_token_passes_while_fewer_than_four_wrong_answers_are_held(tmp_path: Path) -> None:
+    visitor = Visitor(tmp_path)
+
+    async def attacked() -> None:
+        gate = Gate(visitor.wrong)
+        for _ in range(accesscontrol.WRONG_LOGINS):
+            await visitor.client.get("/jobs", headers=bearer("wrong"))
+        held = [asyncio.create_task(visitor.client.get("/jobs", headers=bearer("wrong"))) for _ in range(3)]
+        for _ in held:
+            await gate.held.acquire()
+        # Behind a proxy this is another person with the same address.
+        assert (await visitor.client.get("/jobs", headers=bearer(TOKEN))).status_code == 200
+        assert (await visitor.client.post("/login", data={"token": TOKEN})).status_code == 303
+        gate.opened.set()
+        await asyncio.gather(*held)
+
+    awaited(attacked())
+
+
+def test_a_request_that_is_cancelled_is_held_to_the_end(tmp_path: Path) -> None:
+    visitor = Visitor(tmp_path)
+
+    async def attacked() -> None:
+        gate = Gate(visitor.wrong)
+        held = await guessed_until_four_are_held(visitor.client, gate)
+        for task in held:
+            task.cancel()
+        await asyncio.wait(held)
+        assert all(task.cancelled() for task in held)
+        refused = await visitor.client.get("/jobs", headers=bearer(TOKEN))
+        assert refused.status_code == 429  # closing the connection frees no place
+        holds = [hold for held in visitor.wrong._held.values() for hold in held]
+        gate.opened.set()
+        await asyncio.wait(holds)
+        assert (await visitor.client.get("/jobs", headers=bearer(TOKEN))).status_code == 200
+        assert not visitor.wrong._held
+
+    awaited(attacked())
+
+
+def test_a_connection_that_is_closed_is_held_to_the_end(tmp_path: Path) -> None:
+    """Through sockets: uvicorn keeps the task of a request whose client is gone."""
+    app = create_app(ServiceSettings(folder=tmp_path, token=TOKEN))
+    wrong: WrongTokens = app.state.context.wrong_tokens
+    config = uvicorn.Config(app, http=ClockedProtocol, lifespan="off", log_level="critical", access_log=False)
+
+    async def attacked() -> None:
+        gate, gone = Gate(wrong), asyncio.Semaphore(0)
+
+        class Protocol(ClockedProtocol):
+            def connection_lost(self, exc: Exception | None) -> None:
+                super().connection_lost(exc)
+                gone.release()
+
+        config.http = Protocol
+        server = uvicorn.Server(config)
+        listening = socket.create_server(("127.0.0.1", 0))
+        port = listening.getsockname()[1]
+        serving = asyncio.create_task(server.serve([listening]))
+        for _ in range(accesscontrol.WRONG_LOGINS):
+            wrong.add("127.0.0.1")
+        for _ in range(accesscontrol.MOST_HELD):
+            _, wire = await asyncio.open_connection("127.0.0.1", port)
+            wire.write(b"GET /jobs HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer wrong\r\n\r\n")
+            await gate.held.acquire()
+            wire.close()
+            await gone.acquire()
+        async with httpx.AsyncClient(base_url=f"{BASE}:{port}", timeout=240) as client:
+            assert (await client.get("/jobs", headers=bearer(TOKEN))).status_code == 429
+            holds = [hold for held in wrong._held.values() for hold in held]
+            gate.opened.set()
+            await asyncio.wait(holds)
+            assert (await client.get("/jobs", headers=bearer(TOKEN))).status_code == 200
+        server.should_exit = True
+        await serving
+
+    awaited(attacked())
+
+
+def test_an_answer_is_held_for_a_second_without_blocking_the_loop() -> None:
+    hold = WrongTokens().hold
+    assert isinstance(hold, partial)
+    assert (hold.func, hold.args) == (asyncio.sleep, (accesscontrol.HELD_SECONDS,))
 
 
 def test_wrong_tokens_in_headers_are_counted_with_wrong_logins(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    visitor, wrong = Visitor(tmp_path), {"Authorization": "Bearer of-another-token"}
-    statuses = [visitor.get("/jobs", headers=wrong).status_code for _ in range(12)]
-    assert statuses == [401] * accesscontrol.WRONG_LOGINS + [429] * 2
-    assert visitor.post("/login", data={"token": "wrong"}).status_code == 429
-    assert visitor.get("/jobs", headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 200
+    visitor, held = Visitor(tmp_path), []
+
+    async def hold() -> None:
+        held.append(None)
+
+    visitor.wrong.hold = hold
+    for _ in range(6):
+        assert visitor.get("/jobs", headers=bearer("of-another-token")).status_code == 401
+        assert visitor.post("/login", data={"token": "wrong"}).status_code == 401
+    assert len(held) == 12 - accesscontrol.WRONG_LOGINS
+    assert visitor.get("/jobs", headers=bearer(TOKEN)).status_code == 200
     assert [line for line in caplog.messages if "wrong tokens" in line] == [
         "more than 10 wrong tokens from 127.0.0.1 within a minute"
     ]

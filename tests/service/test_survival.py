@@ -77,6 +77,7 @@ def test_a_running_job_can_be_cancelled(make_server: Callable[..., Any], make_cr
     waiting = server.hand_in(make_crawl(1))["id"]
     refused = server.client.post("/jobs", content=b"x", headers={"Content-Type": "application/octet-stream"})
     assert refused.status_code == 429  # two are in the queue
+    assert int(refused.headers["retry-after"]) > 0
     server.wait(running, lambda state: state["status"] == "running")
     assert server.client.delete(f"/jobs/{running}").json()["status"] == "cancelled"
     server.wait_for_records(waiting)

@@ -12,7 +12,11 @@ import hmac
 import json
 import logging
 import time
+from collections import defaultdict
+from collections.abc import Callable, Coroutine
+from functools import partial
 from http import HTTPStatus
+from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
@@ -25,8 +29,12 @@ from webwinnow.service.settings import ServiceSettings
 COOKIE = "webwinnow_session"
 SESSION_SECONDS = 30 * 86_400
 WRONG_LOGINS = 10
-"""Wrong tokens of a client within `LOGIN_SECONDS`, at the login page or in a header, after which the answer is 429."""
+"""Wrong tokens of a client within `LOGIN_SECONDS`, at the login page or in a header, that are answered at once."""
 LOGIN_SECONDS = 60.0
+HELD_SECONDS = 1
+"""How long the answer to each further wrong token is held back."""
+MOST_HELD = 4
+"""Answers held back for a client; meanwhile further tokens of this client are not compared."""
 MOST_CLIENTS = 10_000
 SMALL_BODY = 64_000
 """Bytes of a body where no long one is expected."""
@@ -74,7 +82,7 @@ class AccessControl:
 
         headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
         try:
-            refused = self._refused(scope, headers)
+            refused = await self._refused(scope, headers)
             if refused is None:
                 await self.app(scope, self._limited(scope, headers, receive), answer)
             else:
@@ -85,7 +93,7 @@ class AccessControl:
             self.metrics.request(_method(scope), route, status, seconds)
             log.info("%s %s %d %.0f ms", _method(scope), route, status, seconds * 1000)
 
-    def _refused(self, scope: Scope, headers: dict[bytes, str]) -> tuple[int, str] | None:
+    async def _refused(self, scope: Scope, headers: dict[bytes, str]) -> tuple[int, str] | None:
         """The status and reason of a request that is refused."""
         if _host_name(headers.get(b"host", "")) not in self.settings.host_names:
             return 403, "this server does not have that name; start it with --name NAME to allow it"
@@ -93,13 +101,15 @@ class AccessControl:
             return 400, "a body has a length or is chunked, not both"
         if scope["method"] not in SAFE_METHODS and not _from_here(headers, "https" if self.settings.tls else "http"):
             return 403, "a page of another site may not ask this"
-        if self.settings.token is not None and scope["path"] not in OPEN_PATHS:
+        token = self.settings.token
+        if token is not None and scope["path"] not in OPEN_PATHS and not is_session(_shown_session(headers), token):
             shown = _shown_token(headers)
-            if shown is None and not is_session(_shown_session(headers), self.settings.token):
+            if shown is None:
                 return 401, "a token is required: send it as 'Authorization: Bearer TOKEN'"
-            if shown is not None and not is_token(shown, self.settings.token):
-                if self.wrong.add((scope.get("client") or ("",))[0]):
-                    return 429, "too many wrong tokens; try again in a minute"
+            refusal = await self.wrong.refusal((scope.get("client") or ("",))[0], shown, token)
+            if refusal == HTTPStatus.TOO_MANY_REQUESTS:
+                return 429, "this token was not compared: too many wrong ones from this address; try again in a second"
+            if refusal is not None:
                 return 401, "the token is wrong"
         length = headers.get(b"content-length", "0")
         if not length.isascii() or not length.isdigit():
@@ -165,14 +175,38 @@ def _signed(until: str, token: str) -> str:
 
 
 class WrongTokens:
-    """Counts wrong tokens by client. A right token always passes.
+    """Compares tokens; a client that has shown many wrong ones gets `MOST_HELD` compared per `HELD_SECONDS`.
 
-    Behind a proxy all clients have one address: if wrong tokens locked it, anyone could lock everybody out. What keeps
-    a token from being guessed is its length (`SHORTEST_TOKEN`), not this count, which makes attempts visible.
+    No address is locked out for a time: behind a proxy all clients have one. A cookie is not a token and always passes.
+    `hold` waits until a wrong answer may be sent.
     """
 
     def __init__(self) -> None:
+        self.hold: Callable[[], Coroutine[Any, Any, object]] = partial(asyncio.sleep, HELD_SECONDS)
         self._wrong: dict[str, tuple[float, int]] = {}
+        self._held: defaultdict[str, set[asyncio.Task[object]]] = defaultdict(set)
+
+    async def refusal(self, client: str, shown: str, token: str) -> int | None:
+        """Compare a token: None if it is right, 401 if it is wrong, 429 if too many answers are held to compare it."""
+        if len(self._held.get(client, ())) >= MOST_HELD:
+            return 429
+        if is_token(shown, token):
+            return None
+        if self.add(client):
+            await asyncio.shield(self._holding(client))
+        return 401
+
+    def _holding(self, client: str) -> asyncio.Task[object]:
+        """Hold an answer, in a task of its own: a cancelled request frees its place neither earlier nor later."""
+        holding = asyncio.create_task(self.hold())
+        self._held[client].add(holding)
+        holding.add_done_callback(partial(self._release, client))
+        return holding
+
+    def _release(self, client: str, ended: asyncio.Task[object]) -> None:
+        self._held[client].discard(ended)
+        if not self._held[client]:
+            del self._held[client]
 
     def add(self, client: str) -> bool:
         """Count a wrong token; return whether there are too many. The clients of long ago are forgotten."""
@@ -230,6 +264,8 @@ async def _refuse(send: Send, status: int, reason: str, scope: Scope, headers: d
     """Answer with the reason; a browser without a token is redirected to the login page."""
     wants_page = "text/html" in headers.get(b"accept", "") and scope["method"] == "GET"
     sent: list[tuple[bytes, bytes]] = [(b"content-type", b"application/json"), (b"connection", b"close")]
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        sent.append((b"retry-after", str(HELD_SECONDS).encode()))
     if status == HTTPStatus.UNAUTHORIZED:
         sent.append((b"www-authenticate", b"Bearer"))
         if wants_page:

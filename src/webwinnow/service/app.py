@@ -76,8 +76,10 @@ async def _refused(request: Request, error: Exception) -> JSONResponse:
 
 async def _library_error(request: Request, error: Exception) -> JSONResponse:
     """Errors of webwinnow are caused by the request, except for a full queue."""
-    status = 429 if isinstance(error, QueueFull) else 422
-    return JSONResponse({"error": context_of(request).public(str(error))}, status)
+    found = {"error": context_of(request).public(str(error))}
+    if isinstance(error, QueueFull):
+        return JSONResponse(found, 429, {"Retry-After": str(error.retry_seconds)})
+    return JSONResponse(found, 422)
 
 
 async def _full_disk(_request: Request, error: Exception) -> JSONResponse:

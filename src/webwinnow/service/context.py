@@ -25,7 +25,7 @@ from webwinnow.service.jobrunner import JobRunner
 from webwinnow.service.jobs import Job, JobStore, QueueFull
 from webwinnow.service.metrics import Metrics
 from webwinnow.service.requestmodels import PageRequest
-from webwinnow.service.requestworkers import PageFailed, RequestWorkers, WorkerFailed
+from webwinnow.service.requestworkers import PAGE_RETRY_SECONDS, PageFailed, RequestWorkers, WorkerFailed
 from webwinnow.service.settings import ServiceSettings
 from webwinnow.site.modelstore import ModelFolder
 
@@ -99,7 +99,7 @@ class ServiceContext:
             self.metrics.pages.labels("failed").inc()
             raise HTTPException(422, f"the page could not be read: {error}") from None
         except QueueFull as error:
-            raise HTTPException(429, str(error)) from None
+            raise HTTPException(429, str(error), {"Retry-After": str(error.retry_seconds)}) from None
         except WorkerFailed as error:
             raise HTTPException(503, str(error)) from None
         self.metrics.pages.labels("cleaned").inc()
@@ -114,7 +114,8 @@ class ServiceContext:
         if not self.settings.fetch:
             raise HTTPException(422, "this server fetches no pages; send html")
         if self.fetching.locked():
-            raise HTTPException(429, "too many pages are being fetched; try again in a moment")
+            retry = {"Retry-After": str(PAGE_RETRY_SECONDS)}
+            raise HTTPException(429, "too many pages are being fetched; try again in a moment", retry)
         async with self.fetching:
             try:
                 page = await run_in_threadpool(fetch_page, asked.url, self.crawling)

@@ -20,6 +20,8 @@ from webwinnow.service.settings import ServiceSettings
 STARTS_ALLOWED = 3
 """A job whose process ended with the server this many times fails."""
 LOG_SHOWN = 1_000
+JOB_RETRY_SECONDS = 30
+"""When to try again where the queue is full: a place is free when a job is done."""
 log = logging.getLogger("webwinnow.service")
 
 
@@ -64,7 +66,8 @@ class JobRunner:
         """Reserve a place in the queue while the input of a job comes. Raises `QueueFull`."""
         waiting = self._taken + sum(self.store.state(job).status in ACTIVE for job in self.store)
         if waiting >= self.settings.queued_jobs:
-            raise QueueFull(f"{counted(waiting, 'job waits', 'jobs wait')} already; try again when one is done")
+            full = f"{counted(waiting, 'job waits', 'jobs wait')} already; try again when one is done"
+            raise QueueFull(full, JOB_RETRY_SECONDS)
         self._taken += 1
         try:
             yield

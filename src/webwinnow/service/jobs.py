@@ -35,7 +35,11 @@ _NOT_IN_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class QueueFull(WebwinnowError):
-    """Too many jobs or pages are waiting."""
+    """Too many jobs or pages are waiting; after `retry_seconds` there may be a place."""
+
+    def __init__(self, message: str, retry_seconds: int) -> None:
+        super().__init__(message)
+        self.retry_seconds = retry_seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,8 @@ from webwinnow.service.jobs import QueueFull
 from webwinnow.service.requestmodels import CleanOptions
 from webwinnow.service.settings import ServiceSettings
 
+PAGE_RETRY_SECONDS = 1
+"""When to try again where too many pages are being cleaned or fetched."""
 log = logging.getLogger("webwinnow.service")
 
 
@@ -67,7 +69,8 @@ class RequestWorkers:
     ) -> bytes:
         """The record of a page as JSON. Raises `PageFailed`, `QueueFull` or `WorkerFailed`."""
         if self.waiting >= self.settings.waiting_pages:
-            raise QueueFull(f"{counted(self.waiting, 'page waits', 'pages wait')} already; try again in a moment")
+            full = f"{counted(self.waiting, 'page waits', 'pages wait')} already; try again in a moment"
+            raise QueueFull(full, PAGE_RETRY_SECONDS)
         asked = options.model_dump(include=set(CleanOptions.model_fields))
         asked |= {"cleaning": asdict(options.cleaning(self.settings.stop_list)), "explain": explain}
         number, self._next = self._next, self._next + 1

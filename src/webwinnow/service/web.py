@@ -28,7 +28,7 @@ from webwinnow.methods import DEFAULT_METHOD, METHODS
 from webwinnow.search import IndexFolder, SearchResult, SearchSettings, search
 from webwinnow.search.index import FILTERS
 from webwinnow.search.query import Snippet
-from webwinnow.service.accesscontrol import COOKIE, POLICY, SESSION_SECONDS, is_token, new_session
+from webwinnow.service.accesscontrol import COOKIE, HELD_SECONDS, POLICY, SESSION_SECONDS, new_session
 from webwinnow.service.api import LONGEST_QUERY, job_info, sites
 from webwinnow.service.apidocs import documented
 from webwinnow.service.context import ServiceContext, context_of, shown_errors
@@ -272,14 +272,18 @@ async def login(request: Request, service: Service) -> Response:
     """Exchange the token for a signed cookie that scripts cannot read."""
     client, token = request.client.host if request.client else "", service.settings.token
     shown = _form(await request.body()).get("token", "").strip()
-    if token is None or not is_token(shown, token):
-        if service.wrong_tokens.add(client):
-            return _shown("login.html", 429, here="login", trouble="Too many wrong tokens. Try again in a minute.")
+    refusal = 401 if token is None else await service.wrong_tokens.refusal(client, shown, token)
+    if refusal == 429:
+        trouble = "Too many wrong tokens came from this address, so this one was not compared. Try again in a second."
+        answer = _shown("login.html", 429, here="login", trouble=trouble)
+        answer.headers["Retry-After"] = str(HELD_SECONDS)
+        return answer
+    if token is None or refusal is not None:
         return _shown("login.html", 401, here="login", trouble="The token is wrong.")
-    answer = RedirectResponse("/", 303)
+    entered = RedirectResponse("/", 303)
     session, secure = new_session(token), service.settings.tls
-    answer.set_cookie(COOKIE, session, httponly=True, samesite="strict", secure=secure, max_age=SESSION_SECONDS)
-    return answer
+    entered.set_cookie(COOKIE, session, httponly=True, samesite="strict", secure=secure, max_age=SESSION_SECONDS)
+    return entered
 
 
 # Shared by the views
