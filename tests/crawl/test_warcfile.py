@@ -97,4 +97,13 @@ def test_many_interim_responses_are_passed_over_without_a_copy_each() -> None:
 
     final = b"HTTP/1.1 200 OK\r\n\r\n<p>x"
     assert _final_response(Counted(b"HTTP/1.1 103 Early\r\n\r\n" * 1_000 + final), None) == final
-    assert Counted.copies == 1
+    assert Counted.copies == 2  # the header and the response
+
+
+@pytest.mark.parametrize("trailer", [b"", b"Expires: never\r\n", b"A: b\r\nC: d\r\n"])
+def test_bytes_after_the_last_chunk_are_no_part_of_the_response(trailer: bytes) -> None:
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, Chunked\r\n\r\n"
+    response = head + b"5\r\nhello\r\n3;x=y\r\n0\r\n\r\n0\r\n" + trailer + b"\r\n"
+    assert _final_response(response + b"HTTP/1.1 200 OK\r\n\r\nsmuggled", None) == response
+    assert _final_response(head + b"5\r\nhello\r\n9\r\ncut", None) == head + b"5\r\nhello\r\n9\r\ncut"
+    assert _final_response(head + b"not chunked\r\n\r\n", None) == head + b"not chunked\r\n\r\n"

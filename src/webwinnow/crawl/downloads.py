@@ -33,8 +33,8 @@ from webwinnow.crawl.crawlsettings import CrawlSettings
 from webwinnow.crawl.frontier import ROBOTS_BYTES, Visit
 from webwinnow.crawl.guard import AddressRefused, Peer, why_refused
 from webwinnow.crawl.sitemaps import LIST_TYPES
-from webwinnow.crawl.warcfile import Exchange, FetchFailed, claims_another_type, head_end, status_of
-from webwinnow.io.unpacking import media_type
+from webwinnow.crawl.warcfile import Exchange, FetchFailed, claims_another_type, head_end, headers_of, status_of
+from webwinnow.io.unpacking import CHUNK_HEAD, LINE_END, media_type
 
 VISIT, RESULT = "webwinnow_visit", "webwinnow_result"
 """Keys of a request's `meta` for the visit, and for its `Exchange` or `FetchFailed`."""
@@ -319,8 +319,26 @@ class GuardedEndpoint:
 
 
 def _final_response(received: bytes, length: int | None) -> bytes:
-    """Return the response without interim ones (1xx) before it, and without bytes after a body of known length."""
+    """Return the response without interim ones (1xx) before it, and without bytes after its body."""
     start = 0
     while 100 <= status_of(received, start) < 200:
         start = head_end(received, start)
-    return received[start:] if length is None else received[start : head_end(received, start) + length]
+    body = head_end(received, start)
+    if length is not None:
+        return received[start : body + length]
+    codings = (value.lower() for name, value in headers_of(received[start:body]) if name.lower() == "transfer-encoding")
+    return received[start : _chunked_end(received, body) if any("chunked" in coding for coding in codings) else None]
+
+
+def _chunked_end(received: bytes, start: int) -> int:
+    """Where the chunked body that begins at `start` ends, with its trailers (RFC 9112, 7.1)."""
+    at = start
+    while head := CHUNK_HEAD.match(received, at):
+        size = int(head[1], 16)
+        if size == 0:
+            return head_end(received, head.end() - 1)
+        end = LINE_END.match(received, head.end() + size)
+        if end is None:
+            break
+        at = end.end()
+    return len(received)

@@ -372,8 +372,8 @@ HTML_TYPES: Final = frozenset({"text/html", "application/xhtml+xml"})
 MAX_CODINGS: Final = 4  # ours: two are an accident, more an attack
 _ALIASES: Final = {"x-gzip": "gzip"}
 _NO_CODING: Final = frozenset({"", "identity", "none", "chunked"})
-_CHUNK_HEAD: Final = re.compile(rb"[ \t]*([0-9a-fA-F]{1,8})[ \t]*(?:;[^\r\n]{0,4096})?\r?\n")
-_LINE_END: Final = re.compile(rb"\r?\n")
+CHUNK_HEAD: Final = re.compile(rb"[ \t]*([0-9a-fA-F]{1,8})[ \t]*(?:;[^\r\n]{0,4096})?\r?\n")
+LINE_END: Final = re.compile(rb"\r?\n")
 
 
 def media_type(content_type: str | None) -> str:
@@ -421,7 +421,7 @@ def _dechunked(body: bytes) -> bytes:
     joined = bytearray()
     at = 0
     while at < len(body):
-        head = _CHUNK_HEAD.match(body, at)
+        head = CHUNK_HEAD.match(body, at)
         if head is None:
             if at == 0:
                 return body
@@ -431,7 +431,7 @@ def _dechunked(body: bytes) -> bytes:
             break
         joined += body[head.end() : head.end() + size]
         at = head.end() + size
-        end = _LINE_END.match(body, at)
+        end = LINE_END.match(body, at)
         if end is None and at < len(body):
             raise PageRefused("the chunked body is damaged")
         at = end.end() if end else len(body)
