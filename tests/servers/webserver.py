@@ -65,10 +65,11 @@ def redirect(target: str, status: int = 302) -> Reply:
 
 @dataclass(slots=True)
 class Logged:
-    """A line of the log: when the request was read, and when the response was sent, by `time.monotonic`."""
+    """A line of the log, by `time.monotonic`: when the request was read, and when the response began and was sent."""
 
     asked: Asked
     began: float
+    answered: float = 0.0
     ended: float = 0.0
     connection: int = 0
 
@@ -188,6 +189,7 @@ class _Handler(socketserver.StreamRequestHandler):
         try:
             if reply.wait and server.closing.wait(reply.wait):
                 return False
+            line.answered = time.monotonic()  # before the client can know
             return self._send(reply)
         finally:
             line.ended = time.monotonic()
