@@ -15,7 +15,7 @@ from webwinnow.collection.pagestore import StoredPage  # noqa: E402
 from webwinnow.commands import RunSettings, run  # noqa: E402
 from webwinnow.commands.learn import learn_sites  # noqa: E402
 from webwinnow.engines import ClusterEngine, engine_named  # noqa: E402
-from webwinnow.engines.batches import PAGES, batch_of, pages_of, rows_of  # noqa: E402
+from webwinnow.engines.batches import PAGES, RECORDS, TREES, batch_of, ddl, pages_of, rows_of  # noqa: E402
 from webwinnow.engines.batchjobs import EVERY_KEY, chosen_trees, clean_part, learn_site, parse_pages  # noqa: E402
 from webwinnow.engines.plan import (  # noqa: E402
     PART_BYTES,
@@ -71,6 +71,12 @@ def test_the_layout_of_a_rendered_page_reaches_its_tree():
     layouts = [tree_from_bytes(page.tree).layout for page in found]
     assert layouts[0].width.tolist()[-1] == 1
     assert layouts[1:] == [None, None]
+
+
+def test_every_field_of_a_record_has_a_type_of_spark():
+    assert ddl(TREES).startswith("site string, ordinal bigint, ")
+    assert ", keywords array<string>, " in ddl(RECORDS)
+    assert ", signals struct<words: double, " in ddl(RECORDS)
 
 
 def test_a_page_that_cannot_be_parsed_is_a_row_with_an_error(make_pages):

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from webwinnow.collection.pagestore import SIGN, PageRow
-from webwinnow.io.rows import ROW_FIELDS, page_of_row
+from webwinnow.io.parquet import arrow_schema
+from webwinnow.io.rows import PAGE_FIELDS, ROW_FIELDS, page_of_row
 from webwinnow.io.unpacking import ReadLimits
 from webwinnow.records import PageRecord
 from webwinnow.storage import UnreadableValue
@@ -64,6 +65,25 @@ MODELS: Final = _schema(
     redesigned=pa.bool_(),
 )
 """The models of sites (`SiteModelBuilt`)."""
+RECORDS: Final = arrow_schema(PAGE_FIELDS, large=True)
+"""What a run writes about each page."""
+
+_SPARK_TYPES: Final = {
+    pa.int64(): "bigint",
+    pa.float64(): "double",
+    _TEXT: "string",
+    _BYTES: "binary",
+    pa.list_(_TEXT): "array<string>",
+}
+
+
+def ddl(schema: pa.Schema | pa.StructType, between: str = " ") -> str:
+    """A schema in Spark's notation, in which the names and types of a struct have a colon between them."""
+    kinds = (
+        f"struct<{ddl(field.type, ': ')}>" if pa.types.is_struct(field.type) else _SPARK_TYPES[field.type]
+        for field in schema
+    )
+    return ", ".join(f"{field.name}{between}{kind}" for field, kind in zip(schema, kinds, strict=True))
 
 
 def batch_of(schema: pa.Schema, rows: Iterable[tuple[Any, ...]]) -> pa.RecordBatch:

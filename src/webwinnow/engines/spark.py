@@ -24,7 +24,7 @@ from pyspark.sql import DataFrame, SparkSession, Window, functions
 
 from webwinnow.collection.settings import RunSettings
 from webwinnow.engines import batchjobs
-from webwinnow.engines.batches import BATCH_BYTES, BATCH_PAGES, DONE, PAGES, PARTED_TREES, TREES
+from webwinnow.engines.batches import BATCH_BYTES, BATCH_PAGES, DONE, PAGES, PARTED_TREES, RECORDS, TREES, ddl
 from webwinnow.engines.clusterengine import (
     BatchFunction,
     failed_task,
@@ -34,7 +34,6 @@ from webwinnow.engines.clusterengine import (
     note_unlearned,
 )
 from webwinnow.engines.plan import Plan
-from webwinnow.io.rows import PAGE_FIELDS, FieldKind
 from webwinnow.platforms import cpu_count
 
 SETTINGS: Final = {
@@ -48,13 +47,6 @@ ATTEMPTS: Final = 4
 """Attempts at a task: Spark's default on a cluster; `local[n]` alone would try once."""
 DRIVER_MEMORY: Final = "2g"
 """Of a session started on this machine, whose driver is also its executor."""
-_TYPES: Final = {
-    pa.int64(): "bigint",
-    pa.float64(): "double",
-    pa.large_string(): "string",
-    pa.large_binary(): "binary",
-    pa.list_(pa.large_string()): "array<string>",
-}
 
 
 class SparkCarrier:
@@ -143,7 +135,7 @@ def clean_pages(pages: DataFrame, settings: RunSettings | None = None, *, folder
         grouped(trees.mapInArrow(choose, ddl(TREES)), "site", learn, DONE).collect()
         note_unlearned(place, large)
     parted = trees.mapInArrow(plan.spread, ddl(PARTED_TREES))
-    return grouped(parted, "part", partial(_records, settings=settings, folder=place, large=large), _RECORDS)
+    return grouped(parted, "part", partial(_records, settings=settings, folder=place, large=large), RECORDS)
 
 
 def _last_keys(trees: DataFrame, large: dict[str, int], most: int) -> dict[str, int]:
@@ -162,21 +154,7 @@ def _records(
     cleaned = batchjobs.clean_part(held, settings, models_for(held, settings, folder, large))
     for at in range(0, len(cleaned.lines), BATCH_PAGES):
         lines = cleaned.lines[at : at + BATCH_PAGES]
-        yield pa.RecordBatch.from_pylist([json.loads(line) for line in lines], schema=_RECORDS)
-
-
-_KINDS: Final = {
-    FieldKind.TEXT: pa.large_string(),
-    FieldKind.TEXTS: pa.list_(pa.large_string()),
-    FieldKind.INTEGER: pa.int64(),
-    FieldKind.NUMBER: pa.float64(),
-}
-_RECORDS: Final = pa.schema([(field.name, _KINDS[field.kind]) for field in PAGE_FIELDS])
-
-
-def ddl(schema: pa.Schema) -> str:
-    """A schema in Spark's notation."""
-    return ", ".join(f"{field.name} {_TYPES[field.type]}" for field in schema)
+        yield pa.RecordBatch.from_pylist([json.loads(line) for line in lines], schema=RECORDS)
 
 
 def streamed(do: BatchFunction) -> Any:

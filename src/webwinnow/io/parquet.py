@@ -13,6 +13,7 @@ from webwinnow.io.rows import (
     RECORD_KEYS,
     ROW_FIELDS,
     ColumnNames,
+    Field,
     FieldKind,
     Fields,
     Record,
@@ -98,7 +99,7 @@ def read_parquet_rows(path: str, columns: Iterable[str], *, name: str, limits: R
 
 def write_parquet(records: Iterable[Record], out: BinaryIO, fields: Fields = PAGE_FIELDS) -> None:
     """Write records to an open file, packed with zstd, in row groups whose size depends on the records alone."""
-    pa, schema = needs_pyarrow(), _schema(fields)
+    pa, schema = needs_pyarrow(), arrow_schema(fields)
     packing: dict[str, Any] = {"compression": "zstd", "compression_level": ZSTD_LEVEL, "write_batch_size": BATCH_ROWS}
     with pa.parquet.ParquetWriter(out, schema, **packing) as writer:
         for group in _groups(records, fields):
@@ -138,26 +139,24 @@ def _rows(table: ParquetReader, wanted: Iterable[str], limits: ReadLimits) -> It
         yield dict(zip(columns, row, strict=True))
 
 
-def _schema(fields: Fields) -> Any:
+def arrow_schema(fields: Fields, *, large: bool = False) -> Any:
+    """The columns of records in Arrow. `large`: texts have 64-bit offsets, so a batch may have more than 2 GB."""
     pa = needs_pyarrow()
+    text = pa.large_string() if large else pa.string()
     kinds = {
-        FieldKind.TEXT: pa.string(),
-        FieldKind.TEXTS: pa.list_(pa.string()),
+        FieldKind.TEXT: text,
+        FieldKind.TEXTS: pa.list_(text),
         FieldKind.INTEGER: pa.int64(),
         FieldKind.NUMBER: pa.float64(),
         FieldKind.FLAG: pa.bool_(),
     }
-    return pa.schema(
-        [
-            pa.field(
-                field.name,
-                pa.struct([(name, pa.float64()) for name in field.values])
-                if field.kind is FieldKind.NUMBERS
-                else kinds[field.kind],
-            )
-            for field in fields
-        ]
-    )
+
+    def kind_of(field: Field) -> Any:
+        if field.kind is FieldKind.NUMBERS:
+            return pa.struct([(name, pa.float64()) for name in field.values])
+        return kinds[field.kind]
+
+    return pa.schema([(field.name, kind_of(field)) for field in fields])
 
 
 def _groups(records: Iterable[Record], fields: Fields) -> Iterator[list[dict[str, Any]]]:
