@@ -51,6 +51,8 @@ NOT_INPUT = frozenset(("experiments.mining.minetasks._TASK",))
 
 OWN_INLINE = {"crawlsettings.py", "minetasks.py", "installation.py"}
 """Modules with such patterns that are not in a variable: the user's options, and versions of installed programs."""
+PATTERNLESS = {f"webwinnow.engines.{name}" for name in ("ray", "spark", "datatrove")}
+"""Modules that need packages of their own, and have no patterns."""
 
 
 class Use(NamedTuple):
@@ -68,8 +70,8 @@ def compiled(value: object) -> object:
 
 def uses() -> Iterator[Use]:
     for info in pkgutil.walk_packages(webwinnow.__path__, "webwinnow."):
-        if info.name.startswith("webwinnow.engines.") or info.name.endswith("__main__"):
-            continue  # these read no pages, and need Ray and Spark
+        if info.name in PATTERNLESS or info.name.endswith("__main__"):
+            continue
         module = importlib.import_module(info.name)
         if not str(module.__file__).endswith(".py"):
             continue
@@ -96,6 +98,13 @@ def inline_patterns() -> Iterator[str]:
 
 def test_no_pattern_on_input_is_inline() -> None:
     assert {place.partition(":")[0] for place in inline_patterns()} == OWN_INLINE
+
+
+@pytest.mark.parametrize("name", sorted(PATTERNLESS))
+def test_modules_that_need_an_engine_have_no_patterns(name: str) -> None:
+    source = Path(webwinnow.__file__).parent.joinpath(*name.split(".")[1:]).with_suffix(".py")
+    names = {node.id for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))) if isinstance(node, ast.Name)}
+    assert not names & {"re", "lazy_pattern"}
 
 
 def methods_of(tree: ast.AST) -> dict[str, set[str]]:
