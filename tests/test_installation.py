@@ -70,6 +70,22 @@ def test_a_broken_kernel_is_broken_and_named(quick: None, monkeypatch: pytest.Mo
     assert "webwinnow._unbuilt" in found.found
 
 
+@pytest.mark.parametrize(
+    ("line", "requirement"),
+    [
+        ("numpy<3,>=2.2", ("numpy", "<3,>=2.2", None)),
+        ('ray[data]<3,>=2.40; extra == "ray"', ("ray", "<3,>=2.40", "ray")),
+        ("lxml ; python_version > '3.10' and extra=='selectors'", ("lxml", "", "selectors")),
+        ("a" + " " * 100_000 + "b;" + "extra " * 20_000, ("a", "b", None)),
+    ],
+)
+def test_requirements_are_read(
+    line: str, requirement: tuple[str, str, str | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(installation.metadata, "requires", lambda _: [line])
+    assert list(installation._requirements()) == [requirement]
+
+
 def test_a_package_of_a_wrong_version_is_broken(quick: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         installation.metadata, "requires", lambda _: ["numpy>=999", "pyarrow>=999; extra == 'parquet'", "no-such>=1"]

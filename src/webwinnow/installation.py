@@ -57,7 +57,8 @@ LEAST_FREE_BYTES: Final = 1_000_000_000
 SECONDS_TO_ANSWER: Final = 120.0
 SAMPLE: Final = "<nav><a href=/>Home</a></nav><p>Page {number} has a sentence of content, which is long enough."
 
-_REQUIREMENT = re.compile(r'([\w.-]+)(?:\[[^]]*\])?\s*([^;]*?)\s*(?:;.*extra\s*==\s*["\'](\w+)["\'].*)?')
+_PACKAGE = re.compile(r"([\w.-]+)(?:\[[^]]*\])?")
+_EXTRA = re.compile(r"extra\s*==\s*[\"'](\w+)[\"']")
 _BOUND = re.compile(r"(>=|<=|==|!=|<|>)\s*([\d.]+)")
 
 
@@ -177,9 +178,10 @@ def _requirements() -> Iterator[tuple[str, str, str | None]]:
     except metadata.PackageNotFoundError:  # run from a folder, not installed
         lines = []
     for line in lines:
-        match = _REQUIREMENT.fullmatch(line)
-        if match is not None:
-            yield match[1], match[2], match[3]
+        requirement, _, marker = line.partition(";")
+        package, extra = _PACKAGE.match(requirement), _EXTRA.search(marker)
+        if package is not None:
+            yield package[1], requirement[package.end() :].strip(), extra[1] if extra else None
 
 
 def is_within(version: str, bounds: str) -> bool:
