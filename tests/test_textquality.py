@@ -8,11 +8,13 @@ import re
 import numpy as np
 import plain_textquality
 import pytest
+from growth import growth
 from hypothesis import given
 from hypothesis import strategies as st
 
 from webwinnow._textquality import count_tokens, token_hash, tokens
 from webwinnow.textquality import (
+    C4_LINE_WORDS,
     FINEWEB_QUALITY,
     GOPHER_QUALITY,
     GOPHER_REPETITION,
@@ -20,6 +22,7 @@ from webwinnow.textquality import (
     _combining_marks,
     _lines,
     _paragraphs,
+    _sentences,
     broken_rule,
     c4_lines,
     signals_of,
@@ -136,6 +139,21 @@ def test_c4_leaves_out_short_lines_scripts_and_policies():
     text = essay(6)
     noise = "Home\nPlease enable JavaScript in that browser.\nRead the privacy policy of this site.\n"
     assert c4_lines(noise + text) == (None, text)
+
+
+@given(st.text('ab.. !?,"।\u3000\n ', max_size=14))
+def test_sentences_of_a_line_are_those_of_a_pattern(line):
+    """The pattern says what is counted; it takes minutes for 4,000 characters of dots and spaces."""
+    ends = re.findall(r"(?<!\.)[.!?।]+(?=\W*\s+\W*\w)", line)
+    assert _sentences(line, 2 * C4_LINE_WORDS) == 1 + len(ends)
+    assert _sentences(line, C4_LINE_WORDS) == 1
+
+
+def test_c4_is_linear_in_dots_and_spaces():
+    def call(size):
+        return lambda: c4_lines("a b c d e f" + " ." * size)
+
+    assert growth(call, 10_000, 100_000, 40) < 40
 
 
 def test_stop_words_are_those_of_the_language():

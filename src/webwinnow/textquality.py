@@ -271,7 +271,9 @@ C4_SENTENCES: Final = 5
 """A line that C4 keeps has three words or more, none of them over 1,000 characters; a page five sentences or more."""
 _CITATION: Final = re.compile(r"\[\d*]|\[edit]|\[citation needed]")
 _POLICIES: Final = ("terms of use", "privacy policy", "cookie policy", "uses cookies", "use of cookies", "use cookies")
-_SENTENCE_END: Final = re.compile(rf"(?<!\.)[{_ENDS}]+(?=\W*\s+\W*\w)")
+_GAP: Final = re.compile(rf"([{_ENDS}]\W*)(\w?)")
+"""What is between two words, from its first end of a sentence on; the next word is missing at the end of a line."""
+_SENTENCE_END: Final = re.compile(rf"[{_ENDS}]+")
 
 
 def c4_lines(text: str, *, words_count: bool = True) -> tuple[str | None, str]:
@@ -309,4 +311,12 @@ def _lines_with_words(text: str, words_count: bool) -> Iterator[tuple[str, int]]
 
 
 def _sentences(line: str, words: int) -> int:
-    return 1 if words < 2 * C4_LINE_WORDS else 1 + len(_SENTENCE_END.findall(line))
+    """The sentences of a line: signs that end one count if a space comes before the next word, side by side once."""
+    return 1 if words < 2 * C4_LINE_WORDS else 1 + sum(_ends(gap) for gap, word in _GAP.findall(line) if word)
+
+
+def _ends(gap: str) -> int:
+    before_space = gap.split()
+    if not gap[-1].isspace():
+        before_space.pop()
+    return sum(len(_SENTENCE_END.findall(signs)) for signs in before_space)
