@@ -35,11 +35,10 @@ from webwinnow.crawl.guard import AddressRefused, Peer, why_refused
 from webwinnow.crawl.sitemaps import LIST_TYPES
 from webwinnow.crawl.warcfile import Exchange, FetchFailed, claims_another_type, head_end, headers_of, status_of
 from webwinnow.io.unpacking import CHUNK_HEAD, LINE_END, media_type
+from webwinnow.io.warc import MOST_HEADER_BYTES
 
 VISIT, RESULT = "webwinnow_visit", "webwinnow_result"
 """Keys of a request's `meta` for the visit, and for its `Exchange` or `FetchFailed`."""
-MOST_HEADER_BYTES: Final = 1 << 18
-"""Maximum size of a response's header. Ours: servers accept request headers of 8 to 64 KB."""
 IDLE_CONNECTION: Final = 60
 """Seconds that a connection stays open for the next request."""
 Key = tuple[bytes, bytes, int]
