@@ -373,6 +373,7 @@ def test_the_crawl_continues_behind_each_of_them(crawled: Crawled, host: str) ->
 
 
 def test_memory_stays_small_whatever_servers_send(crawled: Crawled) -> None:
+    assert bool(crawled.child_memory) == Path("/proc/self/task").is_dir()  # it was measured where it can be
     assert crawled.child_memory < 400 << 20
     assert crawled.summary.received < 64 * MAX_SIZE
 
