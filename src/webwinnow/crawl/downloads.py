@@ -23,6 +23,7 @@ from twisted.internet.task import deferLater
 from twisted.internet.threads import deferToThread
 from twisted.protocols.policies import ProtocolWrapper, WrappingFactory
 from twisted.python.failure import Failure
+from twisted.web._newclient import HTTPClientParser
 from twisted.web.client import URI, Agent, BrowserLikePolicyForHTTPS, HTTPConnectionPool, ResponseDone, ResponseFailed
 from twisted.web.http import PotentialDataLoss, _DataLoss
 from twisted.web.http_headers import Headers
@@ -55,6 +56,7 @@ class GuardedHandler(BaseDownloadHandler):
         self.settings: CrawlSettings = spider.session.settings
         self.reactor: Any = reactor
         self.connections: dict[Key, Recorder] = {}
+        HTTPClientParser.MAX_LENGTH = MOST_HEADER_BYTES  # of a line: Twisted cuts off those of more than 16 KB
         self.tls: Any = BrowserLikePolicyForHTTPS()
         self.pool: Any = HTTPConnectionPool(reactor, persistent=True)
         self.pool.maxPersistentPerHost = 1
