@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -72,6 +75,31 @@ def test_all_files_lock_the_same_versions_and_hashes() -> None:
 def test_a_dependency_has_a_lower_and_an_upper_bound(line: str) -> None:
     wanted = Requirement(line)
     assert wanted.name == "webwinnow" or sorted(bound.operator for bound in wanted.specifier) == ["<", ">="]
+
+
+COMES_WITH = {"py4j": "pyspark"}
+"""A package that another one needs in one version, and so has the bounds of that one."""
+
+
+def imported() -> set[str]:
+    """The packages that our modules import, by the names of their distributions."""
+    found: set[str] = set()
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                found.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found.add(node.module)
+    ours = {"webwinnow", "_webwinnow", "_typeshed", *sys.stdlib_module_names}
+    names = {"zope.interface" if name.startswith("zope.interface") else name.partition(".")[0] for name in found} - ours
+    known = packages_distributions()
+    return {canonicalize_name(known.get(name, [name])[0]) for name in names}
+
+
+def test_every_package_that_is_imported_has_bounds_of_its_own() -> None:
+    """One that comes with another would be installed in any version that this one allows."""
+    declared = {canonicalize_name(Requirement(line).name) for line in RUNTIME}
+    assert {COMES_WITH.get(name, name) for name in imported()} <= declared
 
 
 @pytest.mark.parametrize(

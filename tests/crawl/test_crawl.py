@@ -373,6 +373,7 @@ def test_the_crawl_continues_behind_each_of_them(crawled: Crawled, host: str) ->
 
 
 def test_memory_stays_small_whatever_servers_send(crawled: Crawled) -> None:
+    assert bool(crawled.child_memory) == Path("/proc/self/task").is_dir()  # it was measured where it can be
     assert crawled.child_memory < 400 << 20
     assert crawled.summary.received < 64 * MAX_SIZE
 
@@ -443,6 +444,17 @@ def test_bytes_after_the_length_of_a_body_are_not_of_the_page(
         crawl(["http://a.test/"], tmp_path / "a.warc.gz", settings_for(server, robots=False))
     [page] = open_pages([tmp_path / "a.warc.gz"], on_problem=print)
     assert page.body == body
+
+
+@pytest.mark.parametrize("line", [b"X: " + b"a" * 200_000, b"X: a\r\n" * 33_000], ids=["one line", "many lines"])
+def test_a_page_with_a_long_header_is_stored_and_read(
+    line: bytes, tmp_path: Path, settings_for: Callable[..., CrawlSettings]
+) -> None:
+    raw = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n" + line.strip() + b"\r\n\r\n<!doctype html><p>The page."
+    with WebServer(answer=lambda _: Reply(raw=raw)) as server:
+        crawl(["http://a.test/"], tmp_path / "a.warc.gz", settings_for(server, robots=False, retries=0))
+    [page] = open_pages([tmp_path / "a.warc.gz"], on_problem=print)
+    assert (page.refused, page.body) == (None, b"<!doctype html><p>The page.")
 
 
 def test_one_page_is_fetched_without_parsing_it(settings_for: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from fastwarc.warc import WarcRecordType
 
 from webwinnow.errors import InputError
 from webwinnow.io.unpacking import ReadLimits, UnpackedStream
-from webwinnow.io.warc import MOST_CUT_OFF, read_warc
+from webwinnow.io.warc import MOST_CUT_OFF, MOST_HEADER_BYTES, read_warc
 from webwinnow.records import PageRecord
 
 HTML = b"<!doctype html><html><body><p>Hello</p></body></html>"
@@ -187,16 +187,29 @@ def test_a_small_bomb_is_known_by_its_ratio(tmp_path: Path, make_record: MakeRec
     assert page.refused == "the gzip body unpacks to more than 1000 times its size"
 
 
-def test_a_header_that_never_ends_refuses_its_page_alone(
-    tmp_path: Path, make_record: MakeRecord, read_all: ReadAll
+@pytest.mark.parametrize("line", ["X: " + "a" * 997, "A:"], ids=["long lines", "many lines"])
+def test_a_header_as_long_as_the_crawler_keeps_is_read(
+    line: str, tmp_path: Path, make_record: MakeRecord, read_all: ReadAll, problems: list[str]
+) -> None:
+    lines = f"{line}\r\n" * (MOST_HEADER_BYTES // (len(line) + 2) - 20)
+    file = tmp_path / "crawl.warc"
+    file.write_bytes(make_record(headers=f"Content-Type: text/html\r\n{lines}") + make_record("http://a.test/good"))
+    assert [page.body for page in read_all(file)] == [HTML, HTML]
+    assert problems == []
+
+
+@pytest.mark.parametrize("size", [280_000, 3_000_000])
+@pytest.mark.parametrize("line", ["X: " + "a" * 9_000, "A:", " a"], ids=["long lines", "many lines", "folded lines"])
+def test_a_header_that_is_too_long_refuses_its_page_alone(
+    line: str, size: int, tmp_path: Path, make_record: MakeRecord, read_all: ReadAll, problems: list[str]
 ) -> None:
     file = tmp_path / "crawl.warc"
-    long = make_record("http://a.test/long", headers="X: " + "a" * 200_000 + "\r\n")
-    file.write_bytes(long + make_record("http://a.test/good"))
-    refused, good = read_all(file)
-    assert refused.refused is not None
-    assert "header" in refused.refused
+    long = make_record("http://a.test/long", headers="A: b\r\n" + f"{line}\r\n" * (size // (len(line) + 2)))
+    file.write_bytes(2 * long + make_record("http://a.test/good"))
+    *refused, good = read_all(file)
+    assert [page.refused for page in refused] == ["the HTTP header has more than 262,144 bytes"] * 2
     assert good.body == HTML
+    assert problems == []
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.compress], ids=["plain", "gzip", "zstd"])

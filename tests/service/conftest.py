@@ -161,7 +161,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory, inputs: Path) -> Iterator[Server]:
     """One server for all tests that do not change its state."""
-    options = ("--inputs", str(inputs), "--max-bytes", "300000", "--upload-bytes", "3000000", "--page-seconds", "8")
+    options = ("--inputs", str(inputs), "--max-bytes", "300000", "--upload-bytes", "3000000")
     running = Server(tmp_path_factory.mktemp("service") / "data", *options).start()
     yield running
     running.stop()

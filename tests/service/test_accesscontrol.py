@@ -218,6 +218,25 @@ def test_a_slow_body_is_cut_off(tmp_path: Path) -> None:
     assert sent[0]["status"] == 408
 
 
+@pytest.mark.parametrize("path", ["/login", "/view/page", "/page", "/jobs"])
+def test_a_body_that_breaks_off_is_the_fault_of_its_client(tmp_path: Path, path: str) -> None:
+    """No traceback, with which anyone could fill the log: `/login` needs no token."""
+    sent: list[dict[str, Any]] = []
+
+    async def gone() -> Any:
+        return {"type": "http.disconnect"}
+
+    async def keep(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    headers = [(b"host", b"localhost"), (b"content-length", b"9"), (b"content-type", b"application/json")]
+    scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": headers}
+    app = create_app(ServiceSettings(folder=tmp_path))
+    awaited(app(scope, gone, keep))
+    assert sent[0]["status"] == 400
+    assert not list((tmp_path / "jobs").iterdir())
+
+
 def test_a_page_that_hangs_fails_and_the_next_one_is_cleaned(make_server: Callable[..., Any]) -> None:
     server = make_server("--page-seconds", "0.001")
     answer = server.client.post("/page", json={"html": "<div>" * 20_000})

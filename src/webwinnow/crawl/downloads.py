@@ -23,6 +23,7 @@ from twisted.internet.task import deferLater
 from twisted.internet.threads import deferToThread
 from twisted.protocols.policies import ProtocolWrapper, WrappingFactory
 from twisted.python.failure import Failure
+from twisted.web._newclient import HTTPClientParser
 from twisted.web.client import URI, Agent, BrowserLikePolicyForHTTPS, HTTPConnectionPool, ResponseDone, ResponseFailed
 from twisted.web.http import PotentialDataLoss, _DataLoss
 from twisted.web.http_headers import Headers
@@ -35,11 +36,10 @@ from webwinnow.crawl.guard import AddressRefused, Peer, why_refused
 from webwinnow.crawl.sitemaps import LIST_TYPES
 from webwinnow.crawl.warcfile import Exchange, FetchFailed, claims_another_type, head_end, headers_of, status_of
 from webwinnow.io.unpacking import CHUNK_HEAD, LINE_END, media_type
+from webwinnow.io.warc import MOST_HEADER_BYTES
 
 VISIT, RESULT = "webwinnow_visit", "webwinnow_result"
 """Keys of a request's `meta` for the visit, and for its `Exchange` or `FetchFailed`."""
-MOST_HEADER_BYTES: Final = 1 << 18
-"""Maximum size of a response's header. Ours: servers accept request headers of 8 to 64 KB."""
 IDLE_CONNECTION: Final = 60
 """Seconds that a connection stays open for the next request."""
 Key = tuple[bytes, bytes, int]
@@ -56,6 +56,7 @@ class GuardedHandler(BaseDownloadHandler):
         self.settings: CrawlSettings = spider.session.settings
         self.reactor: Any = reactor
         self.connections: dict[Key, Recorder] = {}
+        HTTPClientParser.MAX_LENGTH = MOST_HEADER_BYTES  # of a line: Twisted cuts off those of more than 16 KB
         self.tls: Any = BrowserLikePolicyForHTTPS()
         self.pool: Any = HTTPConnectionPool(reactor, persistent=True)
         self.pool.maxPersistentPerHost = 1

@@ -10,11 +10,11 @@ import re
 import struct
 import warnings
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from operator import attrgetter
-from typing import IO, Final
+from typing import IO, Final, NamedTuple
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from webwinnow.counted import counted
@@ -34,10 +34,13 @@ NO_PAGES: Final = "holds no pages (HTML responses with status 200)"
 ZIP_ERRORS: Final = (BadZipFile, OSError, ValueError, RuntimeError, EOFError, OverflowError, struct.error, zlib.error)
 """What Python's reader of zip archives raises for damaged ones."""
 ENCRYPTED: Final = 0x1  # flag bit 0 of a zip member
+MOST_HEADER_BYTES: Final = 1 << 18
+"""The longest HTTP header of a page, which the crawler keeps, too. Ours: the limit of browsers."""
 MOST_DAMAGES: Final = 100
 """Damaged places of a file after which it is not read on. Ours: each is reported."""
 MOST_CUT_OFF: Final = 10
 """Records of a file that reach beyond its end, after which it is not read on. Ours: for each the file is read again."""
+_STATUS_LINE: Final = re.compile(rb"HTTP/\S* +([0-9]{3})(?![0-9])")
 _WARC_MEMBER: Final = re.compile(r"archive/.+\.warc(\.gz|\.zst)?", re.IGNORECASE)
 
 
@@ -130,12 +133,13 @@ class _Undamaged:
 
 def _read_record(record: WarcRecord, limits: ReadLimits) -> tuple[PageRecord | None, bool]:
     """Return the page in a record, if it is one, and whether the record was complete."""
+    is_response = record.record_type == WarcRecordType.response and record.is_http
+    head = _read_http_head(record) if is_response else NO_HEAD
+    claim = _claimed_type(record, head if is_response else None)
     fault = None
-    try:
-        claim = _claimed_type(record)
-    except OSError as error:  # a header longer than fastwarc accepts
-        claim, fault = "", f"the HTTP header is damaged ({error})"
-    size = record.content_length
+    if head.length > MOST_HEADER_BYTES:
+        fault = f"the HTTP header has more than {MOST_HEADER_BYTES:,} bytes"
+    size = record.content_length - head.length
     raw = b"" if claim is None or fault else _read_up_to(record, min(size, limits.max_page_bytes + 1))
     complete = len(raw) + record.consume() >= size
     if claim is None:
@@ -147,7 +151,7 @@ def _read_record(record: WarcRecord, limits: ReadLimits) -> tuple[PageRecord | N
     body = b""
     if fault is None:
         try:
-            body = decode_http_body(record.http_headers.items() if record.is_http else (), raw, limits)
+            body = decode_http_body(head.fields, raw, limits)
         except PageRefused as refusal:
             fault = str(refusal)
         if not claim and fault is None and not looks_like_html(body):
@@ -161,6 +165,40 @@ def _read_record(record: WarcRecord, limits: ReadLimits) -> tuple[PageRecord | N
         refused=fault,
     )
     return page, complete
+
+
+class _HttpHead(NamedTuple):
+    """The status (0 if there is none) and the fields of an HTTP header, and how many bytes of it were read."""
+
+    status: int
+    fields: Sequence[tuple[str, str]]
+    length: int
+
+
+NO_HEAD: Final = _HttpHead(0, (), 0)
+
+
+def _read_http_head(record: WarcRecord) -> _HttpHead:
+    """Read the header of a response, at most one byte more than is allowed.
+
+    fastwarc could read it, but does not report how much it has read of one that is too long. Lines may end with LF.
+    """
+    lines: list[bytearray] = []
+    length = 0
+    while length <= MOST_HEADER_BYTES and (line := record.reader.readline(MOST_HEADER_BYTES + 1 - length)):
+        length += len(line)
+        text = line.strip()
+        if lines and not text:
+            break
+        if len(lines) > 1 and line[:1] in b" \t":  # a folded line
+            lines[-1] += b" " + text
+        else:
+            lines.append(bytearray(text))
+    status = _STATUS_LINE.match(lines[0]) if lines else None
+    pairs = (line.decode("latin-1").partition(":") for line in lines[1:] if b":" in line)
+    return _HttpHead(
+        int(status[1]) if status else 0, [(name.rstrip(), value.lstrip()) for name, _, value in pairs], length
+    )
 
 
 def _adds_to(record: WarcRecord, number: str) -> bool:
@@ -188,13 +226,12 @@ def _with_record(page: PageRecord, record: WarcRecord, limits: ReadLimits) -> tu
     return replace(page, layout=body), complete
 
 
-def _claimed_type(record: WarcRecord) -> str | None:
+def _claimed_type(record: WarcRecord, head: _HttpHead | None) -> str | None:
     """Return the content type that a record claims, "" if none; None if the record cannot be a page."""
-    if record.record_type == WarcRecordType.response and record.is_http:
-        record.parse_http(auto_decode="none", quirks_mode=True)
-        if record.http_headers.status_code != STATUS_OK:
+    if head is not None:
+        if head.status != STATUS_OK:
             return None
-        claim = record.http_headers.get("Content-Type") or ""
+        claim = next((value for name, value in head.fields if name.lower() == "content-type"), "")
     elif record.record_type == WarcRecordType.resource:
         claim = record.headers.get("Content-Type") or ""
     else:

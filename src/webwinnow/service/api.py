@@ -20,7 +20,6 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect
 
 from webwinnow._version import __version__
 from webwinnow.crawl.crawling import check_can_crawl
@@ -396,9 +395,9 @@ async def take_job(request: Request, service: ServiceContext, kind: JobKind, opt
 
 
 async def _short_body(request: Request) -> bytes:
-    """The body of a job in JSON. Raises `HTTPException` if it is too long for that, or breaks off."""
+    """The body of a job in JSON. Raises `HTTPException` if it is too long for that."""
     body = bytearray()
-    async for chunk in _unbroken(request.stream()):
+    async for chunk in request.stream():
         body += chunk
         if len(body) > LONGEST_JSON:
             raise HTTPException(413, f"JSON may have {LONGEST_JSON:,} bytes; send more pages as a file, such as JSONL")
@@ -416,20 +415,11 @@ def _read_listed(service: ServiceContext, body: bytes, folder: Path) -> tuple[Jo
     return asked, _given_input(service, asked, folder)
 
 
-async def _unbroken(stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """A body as it comes. Raises `HTTPException` if it breaks off."""
-    try:
-        async for chunk in stream:
-            yield chunk
-    except ClientDisconnect:
-        raise HTTPException(400, "the body broke off") from None
-
-
 async def _store(stream: AsyncIterator[bytes], path: Path, check_disk: Callable[[], None]) -> int:
-    """Write a body to disk as it comes, and return its size. Raises `HTTPException` if it is empty or breaks off."""
+    """Write a body to disk as it comes, and return its size. Raises `HTTPException` if it is empty."""
     size, checked, held = 0, 0, bytearray()
     with path.open("wb") as out:
-        async for chunk in _unbroken(stream):
+        async for chunk in stream:
             held += chunk
             size += len(chunk)
             if len(held) >= WRITE_AT_ONCE:

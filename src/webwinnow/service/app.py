@@ -11,6 +11,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from webwinnow._version import __version__
 from webwinnow.errors import WebwinnowError
@@ -56,6 +57,7 @@ def create_app(settings: ServiceSettings) -> FastAPI:
     app.mount("/static", web.static_files())
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _refused)
+    app.add_exception_handler(ClientDisconnect, _broken_off)
     app.add_exception_handler(WebwinnowError, _library_error)
     app.add_exception_handler(OSError, _full_disk)
     app.add_exception_handler(Exception, _unexpected)
@@ -72,6 +74,11 @@ async def _invalid(_request: Request, error: Exception) -> JSONResponse:
 async def _refused(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     return JSONResponse({"error": context_of(request).public(str(error.detail))}, error.status_code, error.headers)
+
+
+async def _broken_off(_request: Request, _error: Exception) -> JSONResponse:
+    """The client is gone, so that only the log and the metrics have the answer."""
+    return JSONResponse({"error": "the body broke off"}, 400)
 
 
 async def _library_error(request: Request, error: Exception) -> JSONResponse:
