@@ -482,6 +482,16 @@ def test_every_command_refuses_such_outputs_before_the_work(
     assert list(folder.iterdir()) == before
 
 
+def test_a_link_into_a_folder_that_is_missing_is_refused_before_the_work(webwinnow, make_pages, write_crawl, tmp_path):
+    crawl, out = write_crawl(make_pages("a.example", 2)), tmp_path / "outputs" / "out.jsonl"
+    out.parent.mkdir()
+    out.symlink_to(tmp_path / "missing" / "out.jsonl")
+    done = webwinnow("clean", crawl, "-o", out)
+    assert done.returncode == 2
+    assert f"the folder {tmp_path / 'missing'} does not exist; make it first" in done.stderr
+    assert list(out.parent.iterdir()) == [out]
+
+
 def test_names_that_are_not_utf_8_are_read_and_written(make_pages, tmp_path):
     folder = tmp_path / os.fsdecode(b"fold\xe9r")
     folder.mkdir()

@@ -20,7 +20,7 @@ from webwinnow.errors import InputError, ModelError
 from webwinnow.io.tablefiles import TableFile
 from webwinnow.records import PageRecord
 from webwinnow.site.modelstore import open_models
-from webwinnow.storage import ParquetReader
+from webwinnow.storage import ParquetReader, parquetreader
 from webwinnow.storage.parquetreader import RATIO_FLOOR
 
 ReadAll = Callable[..., list[PageRecord]]
@@ -163,6 +163,18 @@ def test_a_dictionary_of_one_long_page_for_many_rows_is_a_bomb(
     assert file.stat().st_size < 2_000
     assert len(read_all(file)) == RATIO_FLOOR // 1_000_000
     assert problems == [f"{file}: unpacks to more than 1000 times its size, after 16 pages"]
+
+
+def test_a_million_rows_of_nothing_are_a_bomb(
+    tmp_path: Path, read_all: ReadAll, problems: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A page that is empty unpacks to nothing, so some KB yielded any number of records.
+    monkeypatch.setattr(parquetreader, "RATIO_FLOOR", 16_000)
+    file = tmp_path / "pages.parquet"
+    pq.write_table(pa.table({"url": [""] * 1_000_000, "html": [""] * 1_000_000}), file, compression="zstd")
+    assert file.stat().st_size < 16_000
+    assert len(read_all(file, max_ratio=1)) == 1_000
+    assert problems == [f"{file}: unpacks to more than 1 times its size, after 1,000 pages"]
 
 
 def test_lists_of_one_long_text_are_a_bomb_before_they_reach_the_reader(tmp_path: Path, read_all: ReadAll) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import brotli  # type: ignore[import-untyped]
 import pytest
 import zstandard
+from growth import growth
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -92,3 +93,23 @@ def test_a_disk_that_breaks_is_a_problem_behind_what_was_read() -> None:
 def test_a_stream_does_not_go_back() -> None:
     with pytest.raises(io.UnsupportedOperation):
         UnpackedStream(io.BytesIO(b"x"), LIMITS).seek(0)
+
+
+class _Dribble:
+    """A source that gives a byte at a time, as a pipe may."""
+
+    def __init__(self, size: int) -> None:
+        self.left = size
+
+    def read(self, size: int = -1, /) -> bytes:
+        """The next byte."""
+        self.left -= 1
+        return b"x" if self.left >= 0 else b""
+
+
+def test_peeking_over_many_short_pieces_is_linear() -> None:
+    # The search for the next record peeks at a MB. Joined one by one, a MB of zstd frames of one byte took 8 s.
+    def peek(size: int) -> Callable[[], object]:
+        return lambda: UnpackedStream(_Dribble(size), LIMITS).peek(size)
+
+    assert growth(peek, 100_000, 1_000_000, 40) < 40

@@ -136,8 +136,10 @@ def _check_no_loop(out: str | Path) -> None:
 
 
 def check_writable(out: str | Path) -> None:
-    """Raise `SettingsError` if no file or folder could be made at `out`."""
+    """Raise `SettingsError` if no file or folder could be made at `out`, or where it links to."""
     path = Path(out)
+    if path.is_symlink():
+        path = Path(os.path.realpath(path))
     parent = path.absolute().parent
     file = next((above for above in path.parents if above.exists() and not above.is_dir()), None)
     if file is not None:

@@ -286,14 +286,16 @@ class UnpackedStream:
 
     def peek(self, size: int) -> bytes:
         """Return up to `size` of the next bytes without reading past them; fewer only at the end."""
-        while len(self._piece) - self._at < size:
-            before = self._piece[self._at :]
+        held = len(self._piece) - self._at
+        if held < size:
             self._keep(self._piece[: self._at])
+            parts = [self._piece[self._at :]]
             self._piece, self._at = b"", 0
-            more = self._fill()
-            self._piece = before + self._piece
-            if not more:
-                break
+            while held < size and self._fill():
+                parts.append(self._piece)
+                held += len(self._piece)
+                self._piece = b""
+            self._piece = b"".join(parts)
         return self._piece[self._at : self._at + size]
 
     def mark(self, at: int | None = None) -> None:

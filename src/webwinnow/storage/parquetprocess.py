@@ -29,7 +29,7 @@ FRAME_BYTES: Final = 4 * MB
 SHORT_FRAME_BYTES: Final = MB
 """Bytes of values after which rows are sent at the end of a batch, whose memory the next one can use then."""
 VALUE_BYTES: Final = 8
-"""Bytes of a value without a length."""
+"""Bytes of a value beside its length, also of one that is empty, absent or not read."""
 ITEM_BYTES: Final = 64
 """Bytes of an item of a list beside its length: what an empty string or an integer takes in Python, and its place."""
 SCHEMA, ROWS, END, DAMAGED, STOPPED, REFUSED = range(6)
@@ -126,6 +126,7 @@ def _frames(table: Any, request: RowRequest) -> Iterator[list[tuple[Any, ...]]]:
             for batch in found:
                 columns = [(batch.column(name), _reader(batch.column(name).type, budget)) for name in request.columns]
                 for at in range(batch.num_rows):
+                    budget.take(VALUE_BYTES * max(len(columns), 1))
                     waiting.append((group, tuple(read(column[at]) for column, read in columns)))
                     if budget.taken - sent >= FRAME_BYTES:
                         yield waiting
@@ -146,7 +147,7 @@ class _Budget:
     """What the rows of a file may unpack to, by the size of the file. Every value is counted as it is read.
 
     What a row group claims is checked before it is read, but says little: a dictionary has a long value once for any
-    number of rows or items of lists.
+    number of rows or items of lists, and a few bytes claim any number of empty values.
     """
 
     def __init__(self, request: RowRequest) -> None:
@@ -204,7 +205,6 @@ def _flat(scalar: Any, budget: _Budget) -> Any:
         if len(value) > budget.request.max_value_bytes:
             return (f"a value of {len(value)} bytes",)
         return value
-    budget.take(VALUE_BYTES)
     if value is None or isinstance(value, bool | int | float):
         return value
     return value.isoformat() if isinstance(value, date) else (f"a {type(value).__name__}",)  # a datetime is a date
