@@ -308,14 +308,20 @@ DAMAGES = (
 ).split("|")
 
 
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress], ids=["gzip", "zstd"])
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_the_records_after_a_damaged_one_are_read_in_a_gzip_file(
-    damage: str, tmp_path: Path, make_record: MakeRecord, read_all: ReadAll, problems: list[str]
+def test_the_records_after_a_damaged_one_are_read_in_a_packed_file(
+    damage: str,
+    pack: Callable[[bytes], bytes],
+    tmp_path: Path,
+    make_record: MakeRecord,
+    read_all: ReadAll,
+    problems: list[str],
 ) -> None:
     records = [make_record(f"http://a.test/{number}") for number in range(6)]
     records.insert(3, damaged_records(make_record)[damage])
-    file = tmp_path / "crawl.warc.gz"
-    file.write_bytes(b"".join(map(gzip.compress, records)))
+    file = tmp_path / "crawl.warc"
+    file.write_bytes(b"".join(map(pack, records)))
     urls = [page.url for page in read_all(file) if not page.url.endswith("bad")]
     assert urls == [f"http://a.test/{number}" for number in range(6)]
     assert len(problems) == 1
@@ -338,6 +344,36 @@ def test_the_records_after_a_damaged_one_are_read_in_a_file_of_one_piece(
     urls = [page.url for page in read_all(file) if not page.url.endswith("bad")]
     assert urls == [f"http://a.test/{number}" for number in range(6)]
     assert len(problems) == 1
+
+
+@pytest.mark.parametrize("damaged", [(3,), (1, 3), (2, 3, 4), (5,)])
+@pytest.mark.parametrize("fault", ["cut", "zeros", "other bytes"])
+@pytest.mark.parametrize("has_dictionary", [False, True])
+def test_the_zstd_frames_after_damaged_ones_are_read(
+    has_dictionary: bool,
+    fault: str,
+    damaged: tuple[int, ...],
+    tmp_path: Path,
+    make_record: MakeRecord,
+    read_all: ReadAll,
+    problems: list[str],
+) -> None:
+    dictionary, head = None, b""
+    if has_dictionary:
+        dictionary = zstandard.train_dictionary(4096, [make_record(f"http://a.test/{i}") for i in range(500)])
+        packed = zstandard.compress(dictionary.as_bytes())
+        head = b"\x5d\x2a\x4d\x18" + len(packed).to_bytes(4, "little") + packed
+    packer = zstandard.ZstdCompressor(dict_data=dictionary)
+    frames = [packer.compress(make_record(f"http://a.test/{number}", LONG)) for number in range(6)]
+    for number in damaged:
+        middle = len(frames[number]) // 2
+        faults = {"cut": b"", "zeros": b"\0" * 1000, "other bytes": b"\xff" * 200 + frames[number][middle + 200 :]}
+        frames[number] = frames[number][:middle] + faults[fault]
+    file = tmp_path / "crawl.warc.zst"
+    file.write_bytes(head + b"".join(frames))
+    whole = [page.url for page in read_all(file) if page.refused is None]
+    assert whole == [f"http://a.test/{number}" for number in range(6) if number not in damaged]
+    assert problems
 
 
 def test_the_records_after_a_damaged_one_are_read_in_gzip_members_of_many_records(
@@ -423,15 +459,17 @@ def test_a_file_of_nothing_but_damage_ends(
     assert problems[-1] == f"{file}: is damaged in more than 100 places, after 1 page"
 
 
-def test_bytes_that_look_like_gzip_members_do_not_stop_the_search(
-    tmp_path: Path, make_record: MakeRecord, read_all: ReadAll
+@pytest.mark.parametrize(
+    ("pack", "alike"),
+    [(gzip.compress, b"\x1f\x8b\x08\0\xff"), (zstandard.compress, b"\x28\xb5\x2f\xfd\x80\xfc\xff\xff\xff")],
+    ids=["gzip", "zstd"],
+)
+def test_bytes_that_look_like_members_do_not_stop_the_search(
+    pack: Callable[[bytes], bytes], alike: bytes, tmp_path: Path, make_record: MakeRecord, read_all: ReadAll
 ) -> None:
-    broken = gzip.compress(make_record("http://a.test/bad", LONG))
-    file = tmp_path / "crawl.warc.gz"
-    broken = broken[:300] + b"\x1f\x8b\x08\0\xff" * 50_000
-    file.write_bytes(
-        gzip.compress(make_record("http://a.test/0")) + broken + gzip.compress(make_record("http://a.test/1"))
-    )
+    broken = pack(make_record("http://a.test/bad", LONG))[:300] + alike * 50_000
+    file = tmp_path / "crawl.warc"
+    file.write_bytes(pack(make_record("http://a.test/0")) + broken + pack(make_record("http://a.test/1")))
     assert [page.url for page in read_all(file) if not page.refused] == ["http://a.test/0", "http://a.test/1"]
 
 

@@ -4,16 +4,32 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import IO, Final, NamedTuple, cast
 from zipfile import BadZipFile
 
-from webwinnow.io.unpacking import GZIP_MAGIC, GZIP_WRAPPED, MB, ReadLimits, UnpackedStream
+import zstandard
+
+from webwinnow.errors import InputError
+from webwinnow.io.unpacking import (
+    GZIP_MAGIC,
+    GZIP_WRAPPED,
+    MB,
+    ZSTD_FILE_WINDOW,
+    ZSTD_MAGIC,
+    ReadLimits,
+    UnpackedStream,
+    zstd_unpacker,
+)
 
 MOST_FALSE_STARTS: Final = 100_000
-"""Places that look like a gzip member and are none, after which the search ends."""
-_HEAD_BYTES: Final = 4096
+"""Places that look like a gzip member or a zstd frame and are none, after which the search ends."""
+_GZIP_HEAD_BYTES: Final = 4096
 """Packed bytes that contain the beginning of a record."""
+_ZSTD_HEAD_BYTES: Final = 130 << 10
+"""The same for zstd: a frame unpacks block by block, and a block has up to 128 KB (RFC 8878, 3.1.1.2)."""
+_BEGINNING: Final = b"WARC/"
 _RECORD: Final = re.compile(rb"\nWARC/[01]\.[0-9]{1,2}\r?\n")
 _RECORD_BYTES: Final = 16
 _BOUNDARY: Final = re.compile(rb"\r\n\r\n(?=WARC/[01]\.[0-9]{1,2}\r\n)")
@@ -22,7 +38,7 @@ _CONTENT_LENGTH: Final = re.compile(rb"\r\nContent-Length:[ \t]*+([0-9]{1,18})[ 
 _LONGEST_HEADER: Final = 64 << 10
 MOST_BOUNDARIES: Final = 1_000_000
 """Records behind one of a wrong length, after which the search ends."""
-_UNREADABLE: Final = (OSError, EOFError, ValueError, RuntimeError, OverflowError, zlib.error, BadZipFile)
+_UNREADABLE: Final = (InputError, OSError, EOFError, ValueError, RuntimeError, OverflowError, zlib.error, BadZipFile)
 
 
 class Place(NamedTuple):
@@ -39,10 +55,10 @@ class Place(NamedTuple):
 def next_record(stream: UnpackedStream, damage: Place, limits: ReadLimits) -> UnpackedStream | None:
     """Return a stream that begins with the first record after some damage, or None.
 
-    In a gzip file of one record per member, records begin where a gzip member does. Elsewhere they begin with a line
-    `WARC/1.0`; a page could contain such a line, so these are searched only behind a record that is complete, or if
-    the records that begin so follow each other up to the very end (`_behind_wrong_length`). A pipe, and zstd behind a
-    complete record, is searched from the bytes that are still kept.
+    In a packed file of one record per gzip member or zstd frame, records begin where those do. Elsewhere they begin
+    with a line `WARC/1.0`; a page could contain such a line, so these are searched only behind a record that is
+    complete, or if the records that begin so follow each other up to the very end (`_behind_wrong_length`). A pipe is
+    searched from the bytes that are still kept.
     """
     source = cast("IO[bytes]", stream.source)
     try:
@@ -52,7 +68,7 @@ def next_record(stream: UnpackedStream, damage: Place, limits: ReadLimits) -> Un
             found = _behind_wrong_length(stream, source, damage.record, limits)
             if found is not None:
                 return found
-        if seekable and stream.packing in (None, "gzip"):
+        if seekable:
             if stream.packing is None:
                 at = _next_line(source, stream.base + damage.end) if damage.complete else None
             elif damage.complete and not stream.problem and _has_records_inside(stream, damage.record):
@@ -60,8 +76,7 @@ def next_record(stream: UnpackedStream, damage: Place, limits: ReadLimits) -> Un
             else:
                 at = _next_member(stream, source, damage.end)
             if at is not None:
-                source.seek(at)
-                return UnpackedStream(source, limits, at)
+                return _again(stream, source, at, limits)
             if stream.packing is None:
                 return None
             source.seek(place)  # a single member
@@ -70,8 +85,14 @@ def next_record(stream: UnpackedStream, damage: Place, limits: ReadLimits) -> Un
     return _read_on(stream, damage.end) if damage.complete else None
 
 
+def _again(stream: UnpackedStream, source: IO[bytes], at: int, limits: ReadLimits) -> UnpackedStream:
+    """A stream that begins at another place of the same file."""
+    source.seek(at)
+    return UnpackedStream(source, limits, at, stream.dictionary)
+
+
 def _has_records_inside(stream: UnpackedStream, record: int) -> bool:
-    """Whether a record that was read began inside a gzip member."""
+    """Whether a record that was read began inside a gzip member or zstd frame."""
     return bool(stream.starts) and stream.starts[0][0] < record
 
 
@@ -92,17 +113,14 @@ def _behind_wrong_length(
     A file that was cut off looks the same, and its last page may contain what looks like records. Those do not end
     where the file ends.
     """
-    source.seek(stream.base)
-    read = UnpackedStream(source, limits, stream.base)
+    read = _again(stream, source, stream.base, limits)
     _skip(read, record)
     at = _first_of_chain(*_records_in(read))
     if at is None or read.problem:
         return None
     if stream.packing is None:
-        source.seek(stream.base + at)
-        return UnpackedStream(source, limits, stream.base + at)
-    source.seek(stream.base)
-    read = UnpackedStream(source, limits, stream.base)
+        return _again(stream, source, stream.base + at, limits)
+    read = _again(stream, source, stream.base, limits)
     _skip(read, at)
     return read
 
@@ -152,29 +170,41 @@ def _first_of_chain(records: dict[int, int], end: int) -> int | None:
 
 
 def _next_member(stream: UnpackedStream, source: IO[bytes], after: int) -> int | None:
-    """The place of the next gzip member with a record: one that was read, or else one that looks like it."""
+    """The place of the next member or frame with a record: one that was read, or else one that looks like it."""
     known = list(stream.starts)
     for unpacked, packed in known[:-1] if stream.problem else known:  # the last one is what cannot be unpacked
         if unpacked > after:
             return stream.base + packed
     last = known[-1][1] if known else 0
+    begins: Callable[[bytes], bool] = _begins_in_gzip
+    magic, head_bytes = GZIP_MAGIC, _GZIP_HEAD_BYTES
+    if stream.packing == "zstd":
+        begins = partial(_begins_in_zstd, zstd_unpacker(stream.dictionary, ZSTD_FILE_WINDOW))
+        magic, head_bytes = ZSTD_MAGIC, _ZSTD_HEAD_BYTES
     tried = 0
-    for at, window in _windows(source, stream.base + last + 1, _HEAD_BYTES):
-        found = window.find(GZIP_MAGIC)
+    for at, window in _windows(source, stream.base + last + 1, head_bytes):
+        found = window.find(magic)
         while found >= 0:
-            if _begins_record(window[found : found + _HEAD_BYTES]):
+            if begins(window[found : found + head_bytes]):
                 return at + found
             tried += 1
             if tried > MOST_FALSE_STARTS:
                 return None
-            found = window.find(GZIP_MAGIC, found + 1)
+            found = window.find(magic, found + 1)
     return None
 
 
-def _begins_record(packed: bytes) -> bool:
+def _begins_in_gzip(packed: bytes) -> bool:
     try:
-        return zlib.decompressobj(GZIP_WRAPPED).decompress(packed, 5) == b"WARC/"
+        return zlib.decompressobj(GZIP_WRAPPED).decompress(packed, len(_BEGINNING)) == _BEGINNING
     except zlib.error:
+        return False
+
+
+def _begins_in_zstd(unpacker: zstandard.ZstdDecompressor, packed: bytes) -> bool:
+    try:
+        return unpacker.stream_reader(packed).read(len(_BEGINNING)) == _BEGINNING
+    except zstandard.ZstdError:
         return False
 
 

@@ -180,29 +180,37 @@ def _unbrotli(chunks: Iterable[bytes], _junk_ends: bool) -> Iterator[bytes]:
         raise InputError("the br data ends early")
 
 
-def _unzstd(chunks: Iterable[bytes], junk_ends: bool) -> Iterator[bytes]:
-    """Unpack concatenated zstd frames; bodies (`junk_ends`) have the smaller window and no dictionary."""
-    window = ZSTD_BODY_WINDOW if junk_ends else ZSTD_FILE_WINDOW
-    dictionary = None
-    if not junk_ends:
-        dictionary, chunks = _zstd_dictionary(iter(chunks))
-    try:
-        unpacker = zstandard.ZstdDecompressor(dict_data=dictionary, max_window_size=window)
-    except zstandard.ZstdError as error:
-        raise InputError(f"the zstd dictionary is damaged ({error})") from error
+def _unzstd(
+    chunks: Iterable[bytes],
+    junk_ends: bool,
+    dictionary: zstandard.ZstdCompressionDict | None = None,
+    packed: int = 0,
+    starts: deque[tuple[int, int]] | None = None,
+) -> Iterator[bytes]:
+    """Unpack concatenated zstd frames; bodies (`junk_ends`) have the smaller window and no dictionary.
+
+    The places of the frames are added to `starts` as by `_inflated`; `packed` bytes were before the chunks.
+    """
+    unpacker = zstd_unpacker(dictionary, ZSTD_BODY_WINDOW if junk_ends else ZSTD_FILE_WINDOW)
     decoder = None
-    complete = 0
+    complete = unpacked = 0
     for chunk in chunks:
         for at in range(0, len(chunk), ZSTD_CHUNK_BYTES):
             rest = chunk[at : at + ZSTD_CHUNK_BYTES]
+            packed += len(rest)
             while rest:
-                decoder = decoder or unpacker.decompressobj()
+                if decoder is None:
+                    decoder = unpacker.decompressobj()
+                    if starts is not None and len(starts) < MOST_STARTS:
+                        starts.append((unpacked, packed - len(rest)))
                 try:
-                    yield decoder.decompress(rest)
+                    piece = decoder.decompress(rest)
                 except zstandard.ZstdError as error:
                     if junk_ends and complete:
                         return
                     raise InputError(f"the zstd data is damaged ({error})") from error
+                unpacked += len(piece)
+                yield piece
                 rest = decoder.unused_data if decoder.eof else b""
                 if decoder.eof:
                     decoder = None
@@ -211,11 +219,22 @@ def _unzstd(chunks: Iterable[bytes], junk_ends: bool) -> Iterator[bytes]:
         raise InputError("the zstd data ends early")
 
 
-def _zstd_dictionary(chunks: Iterator[bytes]) -> tuple[zstandard.ZstdCompressionDict | None, Iterator[bytes]]:
-    """Split off the dictionary that a .warc.zst may begin with (IIPC, Zstandard compression of WARC files, 3.1)."""
+def zstd_unpacker(dictionary: zstandard.ZstdCompressionDict | None, window: int) -> zstandard.ZstdDecompressor:
+    """Return an unpacker of frames with windows of at most so many bytes; `InputError` for a damaged dictionary."""
+    try:
+        return zstandard.ZstdDecompressor(dict_data=dictionary, max_window_size=window)
+    except zstandard.ZstdError as error:
+        raise InputError(f"the zstd dictionary is damaged ({error})") from error
+
+
+def _zstd_dictionary(chunks: Iterator[bytes]) -> tuple[zstandard.ZstdCompressionDict | None, int, Iterator[bytes]]:
+    """Split off the dictionary that a .warc.zst may begin with (IIPC, Zstandard compression of WARC files, 3.1).
+
+    The second value is the number of bytes before the rest.
+    """
     head = next(chunks, b"")
     if not head.startswith(ZSTD_DICTIONARY_MAGIC):
-        return None, chain([head], chunks)
+        return None, 0, chain([head], chunks)
     size = int.from_bytes(head[4:8], "little")
     if size > MAX_DICTIONARY_BYTES:
         raise InputError(f"the zstd dictionary has {size} bytes, more than {MAX_DICTIONARY_BYTES}")
@@ -227,7 +246,7 @@ def _zstd_dictionary(chunks: Iterator[bytes]) -> tuple[zstandard.ZstdCompression
     packed = head[8 : 8 + size]
     if packed.startswith(ZSTD_MAGIC):
         packed = unpack_body("zstd", packed, ReadLimits(max_page_bytes=MAX_DICTIONARY_BYTES))
-    return zstandard.ZstdCompressionDict(packed), chain([head[8 + size :]], chunks)
+    return zstandard.ZstdCompressionDict(packed), 8 + size, chain([head[8 + size :]], chunks)
 
 
 CODINGS: Final[dict[str, Callable[[Iterable[bytes], bool], Iterator[bytes]]]] = {
@@ -244,12 +263,20 @@ class UnpackedStream:
     If the source is damaged, the stream ends there and `problem` says why; readers check it at the end. The ratio limit
     applies to one record at a time: call `mark` where the next one begins. Above `FILE_RATIO_FLOOR` bytes it also
     applies to the whole stream: a few KB of zstd can have any number of short lines.
-    `base` is the place in the source where the stream begins, `starts` the gzip members since the last mark.
+    `base` is the place in the source where the stream begins, `starts` the gzip members or zstd frames since the last
+    mark. `dictionary` is that of a zstd file, which is at its beginning.
     """
 
-    def __init__(self, source: SupportsRead[bytes], limits: ReadLimits, base: int = 0) -> None:
+    def __init__(
+        self,
+        source: SupportsRead[bytes],
+        limits: ReadLimits,
+        base: int = 0,
+        dictionary: zstandard.ZstdCompressionDict | None = None,
+    ) -> None:
         self.source = source
         self.base = base
+        self.dictionary = dictionary
         self.starts: deque[tuple[int, int]] = deque()
         self.problem: str | None = None
         self.taken = 0  # packed bytes since the last mark
@@ -268,8 +295,8 @@ class UnpackedStream:
         self._pieces: Iterator[bytes] = chunks
         if self.packing == "gzip":
             self._pieces = _inflated("gzip", GZIP_WRAPPED, chunks, False, self.starts)
-        elif self.packing:
-            self._pieces = CODINGS[self.packing](chunks, False)
+        elif self.packing == "zstd":
+            self._pieces = self._unzstd(chunks)
 
     def read(self, size: int = -1, /) -> bytes:
         """Return up to `size` bytes, fewer only at the end; all that is left if `size` is negative."""
@@ -354,6 +381,11 @@ class UnpackedStream:
         except InputError as error:
             self.problem = str(error)
             return b""
+
+    def _unzstd(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        own, packed, chunks = _zstd_dictionary(chunks)
+        self.dictionary = own or self.dictionary
+        yield from _unzstd(chunks, False, self.dictionary, packed, self.starts)
 
     def _chunks(self, source: SupportsRead[bytes]) -> Iterator[bytes]:
         while True:
