@@ -22,7 +22,7 @@ from zlib import crc32
 from webwinnow.collection.workerjobs import Ref
 from webwinnow.errors import SettingsError, WebwinnowError
 from webwinnow.pagetree import PageTree
-from webwinnow.platforms import lock_file
+from webwinnow.platforms import locked_file
 from webwinnow.records import PageRecord
 from webwinnow.storage import atomic_file, open_database, read_note, transaction, write_all, write_note
 from webwinnow.treebytes import tree_from_bytes
@@ -109,10 +109,11 @@ class CollectionStore:
             with self._locked():
                 folder.rename(_aside(folder))
             _clear(_aside(folder))
-        for path in (folder, folder / "parts", folder / "models"):
-            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with ExitStack() as opened:
             self._lock = opened.enter_context(self._locked())
+            for path in (folder / "parts", folder / "models"):
+                path.mkdir(mode=0o700, exist_ok=True)
             advice = "it is no run that can be resumed, leave out --resume"
             self._index = open_database(folder / "index.sqlite", _SCHEMA, version=FORMAT_VERSION, advice=advice)
             opened.callback(self._index.close)
@@ -343,9 +344,8 @@ class CollectionStore:
         self._index.execute("CREATE INDEX IF NOT EXISTS by_site ON pages (site, ordinal)")
 
     def _locked(self) -> IO[bytes]:
-        lock = (self.folder / "lock").open("ab")
-        if not lock_file(lock, wait=False):
-            lock.close()
+        lock = locked_file(self.folder / "lock")
+        if lock is None:
             raise SettingsError(f"another run is active in {self.folder}; wait for it or choose another output")
         return lock
 
