@@ -8,7 +8,8 @@ import signal
 import sys
 import threading
 import time
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -51,6 +52,19 @@ def locked_file(path: Path) -> IO[bytes] | None:
             opened.pop_all()
             return file
     return None
+
+
+@contextmanager
+def locked_folder(folder: Path) -> Iterator[bool]:
+    """Lock a folder for the block; False if another process has it. Systems without locks (Windows) allow."""
+    if fcntl is None:
+        yield True
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        yield lock_handle(handle)
+    finally:
+        os.close(handle)
 
 
 def lock_handle(handle: int) -> bool:
