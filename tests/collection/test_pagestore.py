@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import shutil
+import signal
 import sqlite3
+import subprocess
+import sys
 
 import pytest
 
 from webwinnow import platforms
-from webwinnow.collection.pagestore import CollectionStore, PageRow
+from webwinnow.collection.pagestore import CollectionStore, PageRow, scratch_store
 from webwinnow.collection.settings import CollectionSettings
 from webwinnow.errors import InputError, SettingsError
 
@@ -69,6 +72,25 @@ def test_a_run_killed_before_it_has_its_lock_is_started_again(tmp_path, monkeypa
         CollectionStore(tmp_path / "run", {}, resume=False)
     with CollectionStore(tmp_path / "run", {}, resume=resume) as store:
         assert store.page_count() == 0
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from webwinnow.collection.pagestore import scratch_store
+with scratch_store(Path(sys.argv[1])):
+    os.kill(os.getpid(), 9)
+"""
+
+
+def test_the_scratch_folder_of_a_killed_process_is_removed_by_the_next_and_no_other(tmp_path):
+    own = tmp_path / "webwinnow-own"
+    own.mkdir()
+    assert subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False).returncode == -signal.SIGKILL
+    assert len(list(tmp_path.iterdir())) == 2
+    with scratch_store(tmp_path) as first, scratch_store(tmp_path) as second:
+        assert set(tmp_path.iterdir()) == {own, first.folder.parent, second.folder.parent}
+    assert list(tmp_path.iterdir()) == [own]
 
 
 def test_a_folder_that_is_no_run_is_left_alone(tmp_path):

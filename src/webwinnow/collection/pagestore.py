@@ -13,8 +13,9 @@ import marshal
 import os
 import shutil
 import struct
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 from zlib import crc32
@@ -36,6 +37,7 @@ SIGN = 1 << 63
 """SQLite, Arrow and Spark have no unsigned integers: keys are stored less this."""
 MOST_ROWS = SIGN - 1
 """The greatest number that SQLite takes as a limit."""
+_SCRATCH = "webwinnow-"
 _LENGTH = struct.Struct("<Q")
 
 _SCHEMA = """
@@ -367,6 +369,30 @@ class CollectionStore:
                 f"less than {LEAST_FREE // 1_000_000} MB are free in {self.folder}; make room and repeat the command "
                 "(clean: with --resume), or name another folder with --tmp"
             )
+
+
+@contextmanager
+def scratch_store(tmp: Path | None = None, identity: dict[str, Any] | None = None) -> Iterator[CollectionStore]:
+    """A store in a temporary folder, in `tmp` or where the system has them; those of killed processes are removed."""
+    parent = Path(tempfile.gettempdir()) if tmp is None else tmp
+    for left in parent.glob(f"{_SCRATCH}*"):
+        with suppress(OSError, SettingsError):  # not ours, or removed meanwhile
+            _remove_if_left(left)
+    with (
+        tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=parent) as folder,
+        CollectionStore(Path(folder) / "run", identity or {}, resume=False) as store,
+    ):
+        yield store
+
+
+def _remove_if_left(folder: Path) -> None:
+    """Remove a scratch folder whose process is gone. A process that has made the index has locked its folder."""
+    if folder.lstat().st_uid != os.geteuid() or not (folder / "run" / "index.sqlite").exists():
+        return
+    lock = locked_file(folder / "run" / "lock")
+    if lock is not None:
+        with lock:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def part_path(folder: Path, part: int, *, rejected: bool = False) -> Path:
