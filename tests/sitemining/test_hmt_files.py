@@ -183,9 +183,7 @@ def test_the_models_of_a_classifier_have_one_limit_together(monkeypatch):
     data = HiddenMarkovTreeClassifier(HiddenMarkovTree(2, symbols=2)).fit(forest, truth).to_bytes()
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         sizes = [entry.file_size for entry in archive.infolist()]
-        assert {"0_emission.npy", "1_emission.npy"} <= set(
-            archive.namelist()
-        )  # files in a file have limits of their own
+        assert {"0_emission.npy", "1_emission.npy"} <= set(archive.namelist())  # no files in a file
     monkeypatch.setattr(modelfile, "LARGEST_MODEL", sum(sizes) - 1)
     with pytest.raises(ModelError, match="its arrays have more than"):
         HiddenMarkovTreeClassifier.from_bytes(data)
