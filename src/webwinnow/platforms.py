@@ -8,6 +8,9 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from typing import IO, Any, Final
 
 from webwinnow.errors import SettingsError
@@ -39,6 +42,29 @@ def lock_file(file: IO[Any], *, wait: bool) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def locked_file(path: Path) -> IO[bytes] | None:
+    """Open a file for its lock, made if there is none; None if another process has it, or moved it in the meantime."""
+    with suppress(FileNotFoundError), ExitStack() as opened:  # its folder was moved
+        file = opened.enter_context(path.open("ab"))
+        if lock_file(file, wait=False) and os.path.samestat(os.fstat(file.fileno()), path.stat()):
+            opened.pop_all()
+            return file
+    return None
+
+
+@contextmanager
+def locked_folder(folder: Path) -> Iterator[bool]:
+    """Lock a folder for the block; False if another process has it. Systems without locks (Windows) allow."""
+    if fcntl is None:
+        yield True
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        yield lock_handle(handle)
+    finally:
+        os.close(handle)
 
 
 def lock_handle(handle: int) -> bool:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import io
 import shutil
+import signal
 import sqlite3
+import subprocess
+import sys
 
 import pytest
 
-from webwinnow.collection.pagestore import CollectionStore, PageRow
+from webwinnow import platforms
+from webwinnow.collection.pagestore import CollectionStore, PageRow, scratch_store
 from webwinnow.collection.settings import CollectionSettings
 from webwinnow.errors import InputError, SettingsError
 
@@ -31,6 +35,62 @@ def test_a_run_killed_as_it_removes_its_folder_leaves_nothing_to_resume(tmp_path
     with CollectionStore(folder, {}, resume=True) as again:
         assert again.page_count() == 0
         assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+@pytest.mark.parametrize("resume", [False, True])
+@pytest.mark.parametrize("ends", [False, True])
+def test_a_run_that_begins_or_ends_as_another_begins_keeps_its_folder(tmp_path, monkeypatch, ends, resume):
+    """The second run has opened the lock file before the first moves the folder away, and locks it after that."""
+    folder, lock, runs = tmp_path / "run", platforms.lock_file, []
+    CollectionStore(folder, {}, resume=False).close()
+
+    def first_run(file, *, wait):
+        if not runs:
+            runs.append(None)
+            runs[0] = CollectionStore(folder, {}, resume=False)
+            if ends:
+                runs[0].finish()
+        return lock(file, wait=wait)
+
+    monkeypatch.setattr(platforms, "lock_file", first_run)
+    with pytest.raises(SettingsError, match="another run is active"):
+        CollectionStore(folder, {}, resume=resume)
+    assert folder.exists() is not ends
+    if not ends:
+        runs[0].add_page(PageRow(0, "a.example", "http://a.example/", None, error="x"))
+        runs[0].finish()
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_run_killed_before_it_has_its_lock_is_started_again(tmp_path, monkeypatch, resume):
+    def killed(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as killing, pytest.raises(KeyboardInterrupt):
+        killing.setattr(CollectionStore, "_locked", killed)
+        CollectionStore(tmp_path / "run", {}, resume=False)
+    with CollectionStore(tmp_path / "run", {}, resume=resume) as store:
+        assert store.page_count() == 0
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from webwinnow.collection.pagestore import scratch_store
+with scratch_store(Path(sys.argv[1])):
+    os.kill(os.getpid(), 9)
+"""
+
+
+def test_the_scratch_folder_of_a_killed_process_is_removed_by_the_next_and_no_other(tmp_path):
+    own = tmp_path / "webwinnow-own"
+    own.mkdir()
+    assert subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False).returncode == -signal.SIGKILL
+    assert len(list(tmp_path.iterdir())) == 2
+    with scratch_store(tmp_path) as first, scratch_store(tmp_path) as second:
+        assert set(tmp_path.iterdir()) == {own, first.folder.parent, second.folder.parent}
+    assert list(tmp_path.iterdir()) == [own]
 
 
 def test_a_folder_that_is_no_run_is_left_alone(tmp_path):

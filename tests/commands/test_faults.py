@@ -203,6 +203,33 @@ def test_killed_run_is_resumed_without_loss_or_double(
     assert not working.exists()
 
 
+@pytest.mark.parametrize("options", [("--format", "markdown"), ("--format", "html"), ("--shard-pages", "4")])
+def test_a_run_killed_after_it_wrote_a_folder_is_finished(webwinnow, write_crawl, make_pages, tmp_path, options):
+    crawl, out, working = write_crawl(make_pages("a.example", 10)), tmp_path / "out", tmp_path / ".out.webwinnow-run"
+    given = ("clean", crawl, "-o", out, "--rejected", tmp_path / "rejected.jsonl", *options)
+    kill = "import os; CollectionStore.finish = lambda store: os.kill(os.getpid(), 9)"
+    program = (
+        f"from webwinnow.collection.pagestore import CollectionStore; {kill}; from webwinnow.cli import main; main()"
+    )
+    assert subprocess.run([sys.executable, "-c", program, *map(str, given)], check=False).returncode == -signal.SIGKILL
+    whole = {path.name: path.read_bytes() for path in out.iterdir()}
+    assert whole
+    assert working.exists()
+    done = webwinnow(*given)  # not asked to resume
+    assert done.returncode == 2
+    assert "is a folder with files in it" in done.stderr
+    shown = sorted(out.iterdir())[0]
+    shown.write_bytes(b"changed")
+    done = webwinnow(*given, "--resume")
+    assert done.returncode == 2
+    assert shown.read_bytes() == b"changed"
+    shown.write_bytes(whole[shown.name])
+    done = webwinnow(*given, "--resume")
+    assert done.returncode == 0, done.stderr
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == whole
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".")) == []
+
+
 def test_resume_with_other_settings_is_refused(held_run, webwinnow, write_crawl, make_pages, tmp_path):
     crawl, out = write_crawl(make_pages("a.example", 40)), tmp_path / "out.jsonl"
     with held_run("clean", crawl, "-o", out, "-q", after=("add_page", 10)) as process:

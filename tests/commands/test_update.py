@@ -51,6 +51,17 @@ def test_a_redesigned_site_is_reported(webwinnow, months, make_pages, write_craw
     assert len(folder.epochs(folder.model_path("a.example"))) == 1
 
 
+def test_two_learners_do_not_share_a_folder(webwinnow, months, tmp_path):
+    models, other = tmp_path / "m", tmp_path / "other"
+    assert webwinnow("learn", months[0], "-o", other, "-q").returncode == 0
+    with ModelFolder(models, make=True).writing():
+        for command in (("learn", months[1], "--update"), ("learn", months[1]), ("models", "merge", other)):
+            done = webwinnow(*command, "-o", models)
+            assert done.returncode == 2
+            assert "another process writes models into" in done.stderr
+    assert webwinnow("learn", months[1], "-o", models, "--update", "-q").returncode == 0
+
+
 def test_update_without_sums_is_refused(webwinnow, months, tmp_path):
     done = webwinnow("learn", months[0], "-o", tmp_path / "m", "--update", "--no-sums")
     assert done.returncode == 2

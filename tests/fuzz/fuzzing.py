@@ -169,6 +169,75 @@ def tree_seeds() -> list[bytes]:
     return [HiddenMarkovTree(2, symbols=3, passes=3).fit(trees).to_bytes()]
 
 
+def tree_classifier_seeds() -> list[bytes]:
+    from webwinnow.sitemining.hmt import Forest, HiddenMarkovTree, HiddenMarkovTreeClassifier
+
+    trees = Forest([-1, 0, 0, -1, 3, 3], [0, 0, 1, 2, 2, 1])
+    return [HiddenMarkovTreeClassifier(HiddenMarkovTree(2, symbols=3, passes=3)).fit(trees, ["a", "b"]).to_bytes()]
+
+
+def class_seeds() -> list[bytes]:
+    import numpy as np
+
+    from webwinnow import parse
+    from webwinnow.mining.classifiers import sparse_rows
+    from webwinnow.mining.classmodel import METHODS, ClassModel
+    from webwinnow.vectors import VectorBuilder, VectorSettings
+
+    settings = VectorSettings(weighting="tfidf")
+    builder = VectorBuilder(settings)
+    for number in range(4):
+        builder.add(str(number), parse(page(number * 97)), None)
+    matrix = builder.matrix()
+    rows = sparse_rows(matrix.data, matrix.indices, matrix.indptr, len(matrix.vocabulary))
+    labels = np.array(["a", "b", "a", "b"], object)
+    return [
+        ClassModel.of(name, METHODS[name](folds=2).fit(rows, labels), matrix, settings).to_bytes() for name in METHODS
+    ]
+
+
+@cache
+def site_pages(number: int) -> Any:
+    from webwinnow import parse
+    from webwinnow.sitemining.sitepages import SitePages
+
+    trees = [parse(page(number * 3 + n), url=f"http://s{number}.test/{n}") for n in range(3)]
+    return SitePages.of(trees, f"s{number}.test")
+
+
+def topic_seeds() -> list[bytes]:
+    from webwinnow.sitemining.topics import METHODS, SiteTopics
+
+    sites = [site_pages(number) for number in range(4)]
+    return [SiteTopics(name).fit(sites, ["a", "b", "a", "b"]).to_bytes() for name in METHODS]
+
+
+def layout_seeds() -> list[bytes]:
+    from webwinnow.pagelayout import PageLayout
+
+    columns = {name: [number % 3 for number in range(9)] for name in PageLayout.dtypes()}
+    return [PageLayout.of_columns(columns, [800, 600], [800, 2000]).to_bytes()]
+
+
+def feature_seeds() -> list[bytes]:
+    import numpy as np
+
+    from webwinnow.storage import pack_arrays
+
+    columns = {"page_ids": np.array(["1", "2"]), "vocabulary": np.array(["river", "mill", "bridge"])}
+    matrix = {"data": np.ones(3), "indices": np.array([0, 2, 1], "i4"), "indptr": np.array([0, 2, 3], "i4")}
+    return [pack_arrays(matrix | {"shape": np.array([2, 3])} | columns)]
+
+
+def record_seeds() -> list[bytes]:
+    from webwinnow import clean_page, parse
+
+    records = [clean_page(parse(page(number), url=f"{SITE}/{number}")).record() for number in range(2)]
+    records += [{"url": SITE, "outcome": "failed", "reason": "x"}, {"page_id": "1", "text": "a\nb", "label": ["c"]}]
+    lines = "".join(json.dumps(record) + "\n" for record in records).encode()
+    return [lines, gzip.compress(lines)]
+
+
 def shipped(name: str) -> list[bytes]:
     import webwinnow
 
@@ -308,6 +377,47 @@ def read_tree(data: bytes, _: Path) -> None:
     HiddenMarkovTree.from_bytes(data).predict_proba(Forest([-1, 0, 0], [0, 1, 2]))
 
 
+def read_tree_classifier(data: bytes, _: Path) -> None:
+    from webwinnow.sitemining.hmt import Forest, HiddenMarkovTreeClassifier
+
+    HiddenMarkovTreeClassifier.from_bytes(data).predict_proba(Forest([-1, 0, 0], [0, 1, 2]))
+
+
+def read_classes(data: bytes, _: Path) -> None:
+    from webwinnow import clean_page, parse
+    from webwinnow.mining.classmodel import ClassModel
+
+    model = ClassModel.from_bytes(data)
+    model.classify(clean_page(parse(page(1))))
+
+
+def read_topics(data: bytes, _: Path) -> None:
+    from webwinnow.sitemining.topics import SiteTopics
+
+    SiteTopics.from_bytes(data).classify(site_pages(9))
+
+
+def read_layout(data: bytes, _: Path) -> None:
+    from webwinnow import parse
+
+    parse(b"<p ww-box=1>a<p ww-box=8>b", url=SITE, layout=data)
+
+
+def read_features(data: bytes, folder: Path) -> None:
+    from webwinnow.mining.pagerows import PageRows
+
+    (folder / "features.npz").write_bytes(data)
+    PageRows.read(folder / "features.npz").matrix.sum(axis=0)
+
+
+def read_records_of_clean(data: bytes, folder: Path) -> None:
+    from webwinnow.io.recordpages import open_records
+
+    (folder / "records.jsonl").write_bytes(data)
+    for found in open_records([folder / "records.jsonl"], on_problem=str, label="label"):
+        found.url.encode()
+
+
 def read_models_table(data: bytes, folder: Path) -> None:
     from webwinnow.site.modelstore import open_models
 
@@ -422,6 +532,12 @@ TARGETS: dict[str, Target] = {
     "items": Target(lambda: shipped("cleaning/itemtrees.npz"), read_items, inside=True),
     "kinds": Target(lambda: shipped("cleaning/kinds.npz"), read_kinds, inside=True, cost=20),
     "tree": Target(tree_seeds, read_tree, inside=True),
+    "tree-classifier": Target(tree_classifier_seeds, read_tree_classifier, inside=True),
+    "classes": Target(class_seeds, read_classes, inside=True, cost=4),
+    "topics": Target(topic_seeds, read_topics, inside=True, cost=4),
+    "layout": Target(layout_seeds, read_layout, inside=True),
+    "features": Target(feature_seeds, read_features, inside=True),
+    "records": Target(record_seeds, read_records_of_clean),
     "models-table": Target(models_table_seeds, read_models_table, cost=4),
     "templates": Target(template_seeds, read_templates),
     "thesaurus": Target(thesaurus_seeds, read_thesaurus, cost=2),

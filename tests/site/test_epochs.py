@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import io
+import shutil
 import zipfile
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
-from webwinnow.errors import ModelError
+from webwinnow.errors import ModelError, SettingsError
 from webwinnow.parsing import parse
+from webwinnow.site import modelstore
 from webwinnow.site.epochs import EPOCHS, familiarity, join_epoch
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.modelstore import ModelFolder
@@ -77,6 +81,65 @@ def test_a_folder_keeps_the_newest_epochs(tmp_path):
     assert [path.read_bytes() for path in folder.epochs(folder.model_path("a.example"))] == [b"4", b"5", b"6"]
     folder.save("a.example", model, b"7")
     assert [path.read_bytes() for path in folder.epochs(folder.model_path("a.example"))] == [b"7"]
+
+
+def test_a_crawl_that_the_model_has_joined_changes_nothing():
+    # An update that was killed after some of its sites is repeated: those that are done stay as they are.
+    earlier = [sums_of(range(at, at + 10)) for at in (0, 10, 20)]
+    again = (*range(5), *range(20, 30))  # the update was of these pages
+    assert join_epoch(earlier, crawl(again)).model is None
+    assert join_epoch([sums_of(range(50, 60)), *earlier], crawl((*again, 50))).sums.pages == 6
+
+
+def tree_of(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("epochs", [1, 2, 3])
+@pytest.mark.parametrize("step", range(5))
+def test_an_update_killed_at_any_step_is_finished_by_the_same_update(tmp_path, monkeypatch, epochs, step):
+    months = [range(at, at + 12) for at in range(0, 50, 10)]
+
+    def update(path, numbers):
+        folder = ModelFolder(path, make=True)
+        known = [SiteSums.load(epoch) for epoch in folder.epochs(folder.model_path("a.example"))]
+        found = join_epoch(known, crawl(numbers), epochs=epochs)
+        if found.model is not None:
+            folder.save_epoch("a.example", found.model.to_bytes(), found.sums.to_bytes(), epochs)
+
+    before = ModelFolder(tmp_path / "before", make=True)
+    first = sums_of(months[0])
+    before.save("a.example", LearnedSite.of(first).to_bytes(), first.to_bytes())
+    for month in months[1:-1]:
+        update(before.path, month)
+    for name in ("whole", "killed"):
+        shutil.copytree(before.path, tmp_path / name)
+    update(tmp_path / "whole", months[-1])
+    steps = iter(range(9))
+
+    def killing(work):
+        def done(path, *given, **named):
+            if "killed" in path.parts and not path.name.endswith(".unfinished") and next(steps) == step:
+                raise KeyboardInterrupt
+            return work(path, *given, **named)
+
+        return done
+
+    with monkeypatch.context() as patched, suppress(KeyboardInterrupt):
+        patched.setattr(modelstore, "write_file", killing(modelstore.write_file))
+        for name in ("replace", "unlink", "mkdir"):
+            patched.setattr(Path, name, killing(getattr(Path, name)))
+        update(tmp_path / "killed", months[-1])
+    update(tmp_path / "killed", months[-1])
+    assert tree_of(tmp_path / "killed") == tree_of(tmp_path / "whole")
+
+
+def test_a_folder_of_models_has_one_writer(tmp_path):
+    folder = ModelFolder(tmp_path / "models", make=True)
+    with folder.writing(), pytest.raises(SettingsError, match="another process writes models"), folder.writing():
+        pass
+    with folder.writing():
+        pass
 
 
 def test_a_table_of_models_finds_what_its_folder_finds(tmp_path):

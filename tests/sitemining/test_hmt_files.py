@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from webwinnow.errors import InputError, ModelError
 from webwinnow.sitemining.hmt import Forest, HiddenMarkovTree, HiddenMarkovTreeClassifier, TreeParameters
+from webwinnow.storage import modelfile
 
 TREES = Forest([-1, 0, 0, -1, 3, 3, -1, 6], [0, 0, 1, 2, 2, 1, 0, -1])
 
@@ -175,6 +176,17 @@ def test_a_classifier_comes_back_from_its_file(tmp_path):
         HiddenMarkovTreeClassifier.from_bytes(MODEL_FILE)
     with pytest.raises(ModelError):
         HiddenMarkovTree.from_bytes(classifier.to_bytes())
+
+
+def test_the_models_of_a_classifier_have_one_limit_together(monkeypatch):
+    forest, truth = of_two_classes(20, 1)
+    data = HiddenMarkovTreeClassifier(HiddenMarkovTree(2, symbols=2)).fit(forest, truth).to_bytes()
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        sizes = [entry.file_size for entry in archive.infolist()]
+        assert {"0_emission.npy", "1_emission.npy"} <= set(archive.namelist())  # no files in a file
+    monkeypatch.setattr(modelfile, "LARGEST_MODEL", sum(sizes) - 1)
+    with pytest.raises(ModelError, match="its arrays have more than"):
+        HiddenMarkovTreeClassifier.from_bytes(data)
 
 
 @pytest.mark.parametrize("labels", [["a"], [0.5, 0.5, 0.5], [None, None, None], []])

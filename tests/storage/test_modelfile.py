@@ -101,6 +101,10 @@ HOSTILE = {
     "too short": raw_npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2,)}", b"\0" * 8),
     "too long": raw_npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1,)}", b"\0" * 16),
     "empty elements": raw_npy("{'descr': '<U0', 'fortran_order': False, 'shape': (1099511627776,)}"),
+    "no characters": raw_npy("{'descr': '<U1', 'fortran_order': False, 'shape': (1,)}", b"\xff" * 4),
+    "no characters of another byte order": raw_npy(
+        "{'descr': '>U1', 'fortran_order': False, 'shape': (1,)}", b"\0\x11\0\0"
+    ),
     "records": raw_npy("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,)}", b"\0" * 8),
     "code in the header": raw_npy("{'descr': print(1), 'fortran_order': False, 'shape': (1,)}", b"\0" * 8),
     "unfinished header": raw_npy("{'descr': '<f8', 'fortran_order': False, 'shape': (("),

@@ -16,7 +16,7 @@ from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import UNCHANGED, ShownProgress, finish, shown_progress, stoppable
 from webwinnow.collection.corpusfilter import CorpusFilter
 from webwinnow.commands import RunSettings, run
-from webwinnow.commands.clean import run_folder
+from webwinnow.commands.clean import is_unfinished, run_folder
 from webwinnow.crawl import CrawlSettings
 from webwinnow.crawl import crawl as crawl_sites
 from webwinnow.crawl.crawling import state_folder
@@ -204,7 +204,8 @@ def clean(
         sitemaps=sitemaps,
     )
     with stoppable(lambda: _after_stop(inputs, out, tmp)), _named_folder(out, tmp):
-        check_output(out, output_format(out, format), shards=shard_pages is not None)
+        again = resume and is_unfinished(out, tmp)
+        check_output(out, output_format(out, format), shards=shard_pages is not None, again=again)
         crawled = crawl_beside(out) if out != STDOUT and any(map(is_web_link, inputs)) else None
         check_apart(inputs, out, rejected, crawled)
         with (

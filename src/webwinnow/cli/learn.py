@@ -169,8 +169,8 @@ def merge(
             raise ModelError(f"{out} is one of the folders to merge; expected another output folder")
         for name, files in ModelFolder(folder).sums():
             found[name] += files
-    with stoppable(f"{out} has the models of {FINISHED_SITES}"):
-        target = ModelFolder(out, make=True)
+    target = ModelFolder(out, make=True)
+    with stoppable(f"{out} has the models of {FINISHED_SITES}"), target.writing():
         for _, files in sorted(found.items()):
             merged = SiteSums.merge(map(SiteSums.load, files))
             target.save(merged.site, cleaning.learned(merged).to_bytes(), merged.to_bytes())

@@ -13,8 +13,9 @@ import marshal
 import os
 import shutil
 import struct
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 from zlib import crc32
@@ -22,7 +23,7 @@ from zlib import crc32
 from webwinnow.collection.workerjobs import Ref
 from webwinnow.errors import SettingsError, WebwinnowError
 from webwinnow.pagetree import PageTree
-from webwinnow.platforms import lock_file
+from webwinnow.platforms import locked_file
 from webwinnow.records import PageRecord
 from webwinnow.storage import atomic_file, open_database, read_note, transaction, write_all, write_note
 from webwinnow.treebytes import tree_from_bytes
@@ -36,6 +37,7 @@ SIGN = 1 << 63
 """SQLite, Arrow and Spark have no unsigned integers: keys are stored less this."""
 MOST_ROWS = SIGN - 1
 """The greatest number that SQLite takes as a limit."""
+_SCRATCH = "webwinnow-"
 _LENGTH = struct.Struct("<Q")
 
 _SCHEMA = """
@@ -109,10 +111,11 @@ class CollectionStore:
             with self._locked():
                 folder.rename(_aside(folder))
             _clear(_aside(folder))
-        for path in (folder, folder / "parts", folder / "models"):
-            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with ExitStack() as opened:
             self._lock = opened.enter_context(self._locked())
+            for path in (folder / "parts", folder / "models"):
+                path.mkdir(mode=0o700, exist_ok=True)
             advice = "it is no run that can be resumed, leave out --resume"
             self._index = open_database(folder / "index.sqlite", _SCHEMA, version=FORMAT_VERSION, advice=advice)
             opened.callback(self._index.close)
@@ -343,9 +346,8 @@ class CollectionStore:
         self._index.execute("CREATE INDEX IF NOT EXISTS by_site ON pages (site, ordinal)")
 
     def _locked(self) -> IO[bytes]:
-        lock = (self.folder / "lock").open("ab")
-        if not lock_file(lock, wait=False):
-            lock.close()
+        lock = locked_file(self.folder / "lock")
+        if lock is None:
             raise SettingsError(f"another run is active in {self.folder}; wait for it or choose another output")
         return lock
 
@@ -367,6 +369,30 @@ class CollectionStore:
                 f"less than {LEAST_FREE // 1_000_000} MB are free in {self.folder}; make room and repeat the command "
                 "(clean: with --resume), or name another folder with --tmp"
             )
+
+
+@contextmanager
+def scratch_store(tmp: Path | None = None, identity: dict[str, Any] | None = None) -> Iterator[CollectionStore]:
+    """A store in a temporary folder, in `tmp` or where the system has them; those of killed processes are removed."""
+    parent = Path(tempfile.gettempdir()) if tmp is None else tmp
+    for left in parent.glob(f"{_SCRATCH}*"):
+        with suppress(OSError, SettingsError):  # not ours, or removed meanwhile
+            _remove_if_left(left)
+    with (
+        tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=parent) as folder,
+        CollectionStore(Path(folder) / "run", identity or {}, resume=False) as store,
+    ):
+        yield store
+
+
+def _remove_if_left(folder: Path) -> None:
+    """Remove a scratch folder whose process is gone. A process that has made the index has locked its folder."""
+    if folder.lstat().st_uid != os.geteuid() or not (folder / "run" / "index.sqlite").exists():
+        return
+    lock = locked_file(folder / "run" / "lock")
+    if lock is not None:
+        with lock:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def part_path(folder: Path, part: int, *, rejected: bool = False) -> Path:

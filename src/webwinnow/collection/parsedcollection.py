@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypedDict
 
-from webwinnow.collection.pagestore import CollectionStore, PageRow, stored_tree
+from webwinnow.collection.pagestore import CollectionStore, PageRow, scratch_store, stored_tree
 from webwinnow.collection.settings import CollectionSettings
 from webwinnow.collection.workerjobs import BuildModel, ModelBuilt, ParsedPage, ParsePage, Shared, UpdateModel
 from webwinnow.collection.workerpool import Answer, Task, WorkerPool
@@ -126,7 +125,11 @@ class ParsedCollection:
             else:
                 found = open_records(files, on_problem=note, limits=read_limits, label=label)
                 settings = replace(settings, site_by=SiteKey.parse("column"))
-            with _store(folder, identity or {}, tmp, resume=resume) as store:
+            with (
+                scratch_store(tmp, identity)
+                if folder is None
+                else CollectionStore(folder, identity or {}, resume=resume) as store
+            ):
                 if engine is not None:
                     engine.parse_all(files, store, settings, read_limits or ReadLimits(), note, progress)
                     yield cls(store, settings, None, progress, note)
@@ -148,7 +151,7 @@ class ParsedCollection:
         on_progress: Progress | None = None,
     ) -> Iterator[ParsedCollection]:
         """Parse pages that the caller has read."""
-        with _store(None, {}, tmp, resume=False) as store, WorkerPool(settings) as pool:
+        with scratch_store(tmp) as store, WorkerPool(settings) as pool:
             collection = cls(store, settings, pool, on_progress or no_progress)
             collection.parse_all(pages)
             yield collection
@@ -219,21 +222,6 @@ class ParsedCollection:
     def run(self, tasks: Iterable[Task]) -> Iterator[Answer]:
         """Let the workers do the jobs of some tasks; answers come in any order."""
         return self.pool.run(tasks)
-
-
-@contextmanager
-def _store(
-    folder: Path | None, identity: dict[str, Any], tmp: Path | None, *, resume: bool
-) -> Iterator[CollectionStore]:
-    if folder is not None:
-        with CollectionStore(folder, identity, resume=resume) as store:
-            yield store
-        return
-    with (
-        tempfile.TemporaryDirectory(prefix="webwinnow-", dir=tmp) as scratch,
-        CollectionStore(Path(scratch) / "run", identity, resume=False) as store,
-    ):
-        yield store
 
 
 def parsed_pages(

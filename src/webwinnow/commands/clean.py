@@ -79,7 +79,8 @@ def run(
         raise SettingsError(
             f"{wanted} is for {'links' if settings.links is None else 'pages'}; expected another format"
         )
-    check_output(out, wanted, shards=shard_pages is not None)
+    again = resume and is_unfinished(out, options.get("tmp"))
+    check_output(out, wanted, shards=shard_pages is not None, again=again)
     if rejected is not None:
         check_output(rejected, "jsonl")
     check_apart(inputs, out, rejected)
@@ -106,7 +107,7 @@ def run(
         **options | {"on_problem": note},
     ) as collection:
         summary = clean_collection(
-            collection, settings, out, wanted, shard_pages=shard_pages, rejected=rejected, engine=engine
+            collection, settings, out, wanted, shard_pages=shard_pages, rejected=rejected, again=again, engine=engine
         )
         collection.store.finish()
     return replace(summary, seconds=time.monotonic() - started, problems=tuple(problems))
@@ -120,9 +121,13 @@ def clean_collection(
     *,
     shard_pages: int | None = None,
     rejected: str | Path | None = None,
+    again: bool = False,
     engine: Engine | None = None,
 ) -> Summary:
-    """Clean a collection that was parsed with the same settings, and write its records."""
+    """Clean a collection that was parsed with the same settings, and write its records.
+
+    `again`: a run that was killed may have written the output folder already.
+    """
     store, progress = collection.store, collection.progress
     if engine is None:
         sites = clean_all(store, collection.pool, settings, progress)
@@ -138,11 +143,13 @@ def clean_collection(
 
     if format == "jsonl":
         lines = part_lines(paths())
-        write_lines(lines if replicas is None else replicas.named_lines(lines), out, shard_size=shard_pages)
+        write_lines(
+            lines if replicas is None else replicas.named_lines(lines), out, shard_size=shard_pages, again=again
+        )
     else:
         records = read_parts(paths())
         named = records if replicas is None else replicas.named(records)
-        write_output(named, out, format, fields=settings.fields, shard_size=shard_pages)
+        write_output(named, out, format, fields=settings.fields, shard_size=shard_pages, again=again)
     if rejected is not None:
         write_lines(part_lines(paths(rejected=True)), rejected)
     if not settings.site_by.has_sites:
@@ -177,6 +184,12 @@ def run_folder(out: str | Path, tmp: Path | None = None) -> Path | None:
     if tmp is None:
         return path.with_name(f".{path.name}.webwinnow-run")
     return tmp / f"webwinnow-run-{hashlib.sha256(os.fsencode(path)).hexdigest()[:16]}"
+
+
+def is_unfinished(out: str | Path, tmp: Path | None = None) -> bool:
+    """Whether a run with this output can be resumed."""
+    folder = run_folder(out, tmp)
+    return folder is not None and (folder / "index.sqlite").exists()
 
 
 def _identity(given: str | Path) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, Unpack
@@ -78,9 +79,15 @@ def learn_sites(
         raise SettingsError("a cluster shows no pages of the sites it learns; leave out the engine")
     settings.site_by.check_sites("learning")
     order = ModelOrder(str(out.absolute()), settings.learn_pages, cleaning or CleaningSettings(), sums, update)
-    with ParsedCollection.open(inputs, settings, engine=engine, **options) as collection:
+    with ExitStack() as opened:
+        was_there = out.is_dir()
+        if was_there:
+            opened.enter_context(ModelFolder(out, make=True).writing())
+        collection = opened.enter_context(ParsedCollection.open(inputs, settings, engine=engine, **options))
         store, note = collection.store, collection.on_problem
         folder = ModelFolder(out, make=True)
+        if not was_there:
+            opened.enter_context(folder.writing())
         learned = Learned(pages=collection.page_count, failed_pages=collection.failed_count)
         collection.report_errors(SHOWN_ERRORS)
         sizes, done = dict(store.sites()), 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -12,7 +11,7 @@ from typing import Any, Final, Unpack
 import numpy as np
 
 from webwinnow.collection.outputparts import CollectionReplicas, Counts, clean_all
-from webwinnow.collection.pagestore import CollectionStore, PageRow
+from webwinnow.collection.pagestore import CollectionStore, PageRow, scratch_store
 from webwinnow.collection.parsedcollection import OpenOptions, ParsedCollection
 from webwinnow.collection.settings import RunSettings
 from webwinnow.collection.summary import FoundReplicas, Summary
@@ -67,10 +66,7 @@ def write_replicas(
 
     with spooled_tables(inputs) as files:
         if are_records(files):
-            with (
-                tempfile.TemporaryDirectory(prefix="webwinnow-", dir=options.get("tmp")) as scratch,
-                CollectionStore(Path(scratch) / "run", {}, resume=False) as store,
-            ):
+            with scratch_store(options.get("tmp")) as store:
                 _add_records(
                     read_records(files, on_problem=note), known_page_count(files), store, settings.replicas, progress
                 )

@@ -33,7 +33,7 @@ from webwinnow.errors import InputError, MissingExtra, PageRefused, SettingsErro
 from webwinnow.io import open_pages
 from webwinnow.io.outputs import write_lines
 from webwinnow.parsing import parse
-from webwinnow.platforms import lock_file
+from webwinnow.platforms import locked_file
 from webwinnow.progress import Progress, no_progress
 from webwinnow.records import PageRecord
 
@@ -268,9 +268,8 @@ def _prepare(out: Path, folder: Path, starts: list[str], *, resume: bool) -> Non
 
 def _locked(folder: Path) -> IO[bytes]:
     """Lock the folder of a crawl. Raises `SettingsError` if another crawl is active in it."""
-    lock = (folder / "lock").open("ab")
-    if not lock_file(lock, wait=False):
-        lock.close()
+    lock = locked_file(folder / "lock")
+    if lock is None:
         raise SettingsError(f"another crawl is active in {folder}; wait for it, or give another output")
     return lock
 

@@ -163,8 +163,11 @@ def check_folder(out: str | Path) -> None:
         raise SettingsError(f"{out}: {there} cannot be written; give another name")
 
 
-def check_output(out: str | Path, format: OutputFormat, *, shards: bool = False) -> None:
-    """Raise `SettingsError` or `MissingExtra` if `write_output` could not write: to know before the work is done."""
+def check_output(out: str | Path, format: OutputFormat, *, shards: bool = False, again: bool = False) -> None:
+    """Raise `SettingsError` or `MissingExtra` if `write_output` could not write: to know before the work is done.
+
+    `again`: a folder may have files, if they are those that are to be written.
+    """
     if format == "parquet":
         needs_pyarrow()
     if shards and format in _FOLDER_WRITERS:
@@ -182,7 +185,7 @@ def check_output(out: str | Path, format: OutputFormat, *, shards: bool = False)
             raise SettingsError(f"{out}: is a folder; {format} makes a file")
     elif path.exists() and not path.is_dir():
         raise SettingsError(f"{out}: is a file; {makes} makes a folder")
-    elif path.is_dir() and any(path.iterdir()):
+    elif path.is_dir() and any(path.iterdir()) and not again:
         raise SettingsError(f"{out}: is a folder with files in it; {makes} makes a new folder")
 
 
@@ -193,6 +196,7 @@ def write_output(
     *,
     fields: Fields = PAGE_FIELDS,
     shard_size: int | None = None,
+    again: bool = False,
 ) -> None:
     """Write records as they come to a file, a folder (`markdown`, `html`) or standard output ("-").
 
@@ -203,7 +207,7 @@ def write_output(
 
     With `shard_size` the output is a folder with files of that many records: `part-00000.parquet` and so on.
     """
-    check_output(out, format, shards=shard_size is not None)
+    check_output(out, format, shards=shard_size is not None, again=again)
     if shard_size is not None:
         for shard, path in _shards(records, Path(out), format, shard_size):
             _write_file(shard, path, format, fields)
@@ -223,9 +227,9 @@ def _write_file(records: Iterable[Record], out: str | Path, format: OutputFormat
                 _TEXT_WRITERS[format](records, packed, fields)
 
 
-def write_lines(lines: Iterable[bytes], out: str | Path, *, shard_size: int | None = None) -> None:
+def write_lines(lines: Iterable[bytes], out: str | Path, *, shard_size: int | None = None, again: bool = False) -> None:
     """Write finished lines of JSONL to a file, a folder of shards or standard output, as `write_output` does."""
-    check_output(out, "jsonl", shards=shard_size is not None)
+    check_output(out, "jsonl", shards=shard_size is not None, again=again)
     files = [(lines, out)] if shard_size is None else _shards(lines, Path(out), "jsonl", shard_size)
     for shard, path in files:
         with opened_output(path) as file, _packed(file, str(path)) as packed:

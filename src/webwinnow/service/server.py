@@ -14,7 +14,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from webwinnow.errors import SettingsError, WebwinnowError
-from webwinnow.platforms import lock_file
+from webwinnow.platforms import locked_file
 from webwinnow.service.app import create_app
 from webwinnow.service.settings import ServiceSettings
 
@@ -101,9 +101,8 @@ def serve(settings: ServiceSettings, on_listening: Callable[[int], None] | None 
 def _locked(folder: Path) -> IO[bytes]:
     """Lock the folder, before anything in it is read or removed. Raises `SettingsError` if another server has it."""
     folder.mkdir(parents=True, exist_ok=True)
-    lock = (folder / "lock").open("ab")
-    if not lock_file(lock, wait=False):
-        lock.close()
+    lock = locked_file(folder / "lock")
+    if lock is None:
         raise SettingsError(f"another server uses {folder}; stop it, or choose another folder with --folder")
     return lock
 

@@ -66,6 +66,7 @@ def join_epoch(
     """
     kept = list(earlier[-(epochs - 1) :]) if epochs > 1 else []
     known = {key for sums in kept for key in sums.keys}
+    joined = known.union(*(sums.keys for sums in earlier[-epochs:])) if epochs > 1 else known
     site, parts, pagelets, css = (getattr(earlier[-1], name) for name in ("site", "parts", "pagelet_settings", "css"))
     fresh, shown = SiteSums(site, parts, pagelets, css=css), []
     for tree in trees():
@@ -83,6 +84,6 @@ def join_epoch(
             beat()
             whole.add(tree)
         return Epoch(finished(whole), whole, familiar, True)
-    if not fresh.pages:
+    if joined.issuperset(fresh.keys):
         return Epoch(None, None, familiar, False)
     return Epoch(finished(SiteSums.merge([*kept, fresh])), fresh, familiar, False)

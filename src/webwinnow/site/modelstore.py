@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from xxhash import xxh3_64_hexdigest
 
-from webwinnow.errors import InputError, MissingExtra, ModelError
+from webwinnow.errors import InputError, MissingExtra, ModelError, SettingsError
+from webwinnow.platforms import locked_folder
 from webwinnow.site.learned import LearnedSite
 from webwinnow.storage import ParquetReader, atomic_file, write_file
 
@@ -34,6 +36,14 @@ class ModelFolder:
         elif not path.is_dir() or not any(path.glob(f"*{MODEL_SUFFIX}")):
             raise ModelError(f"{path} is not a folder of models; make one with: webwinnow learn INPUT -o FOLDER")
         self.path = path
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Lock the folder for the block. Raises `SettingsError` if another process writes models into it."""
+        with locked_folder(self.path) as is_ours:
+            if not is_ours:
+                raise SettingsError(f"another process writes models into {self.path}; wait for it")
+            yield
 
     def model_path(self, site: str) -> Path:
         """The file of a site's model."""
@@ -90,17 +100,21 @@ class ModelFolder:
             write_file(self.sums_path(site), sums)
 
     def save_epoch(self, site: str, model: bytes, sums: bytes, most: int) -> None:
-        """Write a packed model with a new epoch; the sums of the `most` newest epochs are kept."""
+        """Write a packed model with a new epoch; the sums of the `most` newest epochs are kept.
+
+        The new sums are written last: as long as they are missing, the same update makes the same model again.
+        """
         path, newest = self.model_path(site), self.sums_path(site)
-        if newest.exists():
-            known = self.epochs(path)
+        write_file(path, model)
+        known = self.epochs(path)
+        if newest.exists() and most > 1:
             earlier = _beside(path, EARLIER_SUFFIX)
             earlier.mkdir(exist_ok=True)
             newest.replace(earlier / f"{_number(known[-2]) + 1 if len(known) > 1 else 1}.npz")
+        for old in known[: max(len(known) - most + 1, 0)]:
+            if old != newest:
+                old.unlink()
         write_file(newest, sums)
-        write_file(path, model)
-        for old in self.epochs(path)[:-most]:
-            old.unlink()
 
     def remove(self, model: Path) -> None:
         """Remove a model and all its sums."""

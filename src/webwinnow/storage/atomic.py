@@ -13,6 +13,7 @@ but not of the machine. Files inside an atomic folder are not synced one by one.
 from __future__ import annotations
 
 import errno
+import filecmp
 import os
 import shutil
 import stat
@@ -55,14 +56,20 @@ def atomic_file(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
 
 @contextmanager
 def atomic_folder(path: Path) -> Iterator[Path]:
-    """Make a folder that replaces `path`, new or empty, when the block ends, and is removed on any error."""
+    """Make a folder that replaces `path`, new or empty, when the block ends, and is removed on any error.
+
+    If `path` already has the same files, as after a kill, it stays.
+    """
     path = path.resolve()
     unfinished, handle = _claimed(path, _open_folder)
     try:
         _clear(unfinished)
         yield unfinished
         _sync_folder(unfinished)
-        unfinished.replace(path)
+        if path.is_dir() and any(path.iterdir()) and _is_same(unfinished, path):
+            shutil.rmtree(unfinished)
+        else:
+            unfinished.replace(path)
     except BaseException:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise
@@ -112,6 +119,14 @@ def _claimed(path: Path, opened: Callable[[Path], int]) -> tuple[Path, int]:
             return unfinished, handle
         os.close(handle)
     raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path.parent))
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    """Whether two folders of files have the same names and contents."""
+    names = sorted(path.name for path in one.iterdir())
+    if names != sorted(path.name for path in other.iterdir()):
+        return False
+    return all(filecmp.cmp(one / name, other / name, shallow=False) for name in names)
 
 
 def _clear(folder: Path) -> None:

@@ -13,6 +13,7 @@ import json
 import math
 import os
 import struct
+import sys
 import tokenize
 import zipfile
 import zlib
@@ -294,6 +295,10 @@ def _array(data: bytes, name: str) -> Array:
         raise ValueError(f"{name} has elements of type {dtype}")
     if any(length < 0 for length in shape) or size * dtype.itemsize != len(data) - start:
         raise ValueError(f"{name} has another size than its header says")
+    if dtype.kind == "U" and size:
+        letters = np.frombuffer(data, np.dtype(np.uint32).newbyteorder(dtype.byteorder), offset=start)
+        if letters.max() > sys.maxunicode:  # numpy makes strings of them that end in a SystemError
+            raise ValueError(f"{name} has characters that do not exist")
     found: Array = np.frombuffer(data, dtype, size, start) if size else np.zeros(0, dtype)
     found = found.reshape(shape, order="F" if is_fortran else "C")
     found.flags.writeable = False

@@ -162,35 +162,46 @@ class HiddenMarkovTree(SavedModel):
 
     def to_bytes(self) -> bytes:
         """The learned state as the bytes of a file. `start` is not kept."""
-        parameters = self._learned()
-        arrays: dict[str, NDArray[Any]] = {"history": np.array(self.convergence_.history)}
-        for name in _ROWS:
-            arrays |= {name: getattr(parameters, name), f"counts_{name}": getattr(self.counts_, name)}
-        return self.file_format.pack({name: getattr(self, name) for name in _SAVED}, arrays)
+        return self.file_format.pack(self._about(), self._arrays())
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "the model") -> Self:
         with cls.file_format.reading(data, name) as file:
-            arrays = file.arrays
-            for setting, value in file.about.items():
-                numbers = int | float if setting in ("smoothing", "tolerance") else int
-                if setting not in _SAVED or not isinstance(value, numbers) or isinstance(value, bool):
-                    raise ValueError(f"{setting} is {value!r}")
-            if any(array.dtype != np.float64 or not np.isfinite(array).all() for array in arrays.values()):
-                raise ValueError("an array has other elements than finite numbers")
-            model = cls(**file.about)
-            model._check_settings()
-            parameters = TreeParameters(**{row: arrays[row] for row in _ROWS})
-            counts = ExpectedCounts(*(arrays[f"counts_{row}"] for row in _ROWS))
-            if (parameters.states, parameters.symbols) != (model.states, model.symbols) or arrays["history"].ndim != 1:
-                raise ValueError("states, symbols or history differ from the settings")
-            for row in _ROWS:
-                found = getattr(counts, row)
-                if found.shape != getattr(parameters, row).shape or found.min(initial=0) < 0:
-                    raise ValueError(f"the counts of {row} do not fit")
-            model.convergence_ = Convergence(model.tolerance, model.passes, history=arrays["history"].tolist())
-            model.parameters_, model.counts_ = parameters, counts
-            return model
+            return cls._of(file.about, file.arrays)
+
+    def _about(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _SAVED}
+
+    def _arrays(self, prefix: str = "") -> dict[str, NDArray[Any]]:
+        parameters = self._learned()
+        arrays: dict[str, NDArray[Any]] = {"history": np.array(self.convergence_.history)}
+        for name in _ROWS:
+            arrays |= {name: getattr(parameters, name), f"counts_{name}": getattr(self.counts_, name)}
+        return {prefix + name: array for name, array in arrays.items()}
+
+    @classmethod
+    def _of(cls, about: dict[str, Any], stored: dict[str, NDArray[Any]], prefix: str = "") -> Self:
+        """The model of `_about` and `_arrays`; everything is validated."""
+        arrays = {name: stored[prefix + name] for name in ("history", *_ROWS, *(f"counts_{row}" for row in _ROWS))}
+        for setting, value in about.items():
+            numbers = int | float if setting in ("smoothing", "tolerance") else int
+            if setting not in _SAVED or not isinstance(value, numbers) or isinstance(value, bool):
+                raise ValueError(f"{setting} is {value!r}")
+        if any(array.dtype != np.float64 or not np.isfinite(array).all() for array in arrays.values()):
+            raise ValueError("an array has other elements than finite numbers")
+        model = cls(**about)
+        model._check_settings()
+        parameters = TreeParameters(**{row: arrays[row] for row in _ROWS})
+        counts = ExpectedCounts(*(arrays[f"counts_{row}"] for row in _ROWS))
+        if (parameters.states, parameters.symbols) != (model.states, model.symbols) or arrays["history"].ndim != 1:
+            raise ValueError("states, symbols or history differ from the settings")
+        for row in _ROWS:
+            found = getattr(counts, row)
+            if found.shape != getattr(parameters, row).shape or found.min(initial=0) < 0:
+                raise ValueError(f"the counts of {row} do not fit")
+        model.convergence_ = Convergence(model.tolerance, model.passes, history=arrays["history"].tolist())
+        model.parameters_, model.counts_ = parameters, counts
+        return model
 
     def _learned(self) -> TreeParameters:
         if not hasattr(self, "parameters_"):
@@ -217,7 +228,7 @@ class HiddenMarkovTreeClassifier(SavedModel):
     After `fit`: `classes_` in order, and `models_`, one for each.
     """
 
-    file_format = ModelFormat("classifier of trees", 2, "learn it again")
+    file_format = ModelFormat("classifier of trees", 3, "learn it again")
 
     def __init__(self, model: HiddenMarkovTree) -> None:
         self.model = model
@@ -267,8 +278,10 @@ class HiddenMarkovTreeClassifier(SavedModel):
 
     def to_bytes(self) -> bytes:
         self._check_learned()
-        models = {f"model_{number}": np.frombuffer(model.to_bytes(), "u1") for number, model in enumerate(self.models_)}
-        return self.file_format.pack({}, {"classes": self.classes_} | models)
+        arrays: dict[str, NDArray[Any]] = {"classes": self.classes_}
+        for number, model in enumerate(self.models_):
+            arrays |= model._arrays(f"{number}_")
+        return self.file_format.pack(self.models_[0]._about(), arrays)
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "the classifier") -> Self:
@@ -276,8 +289,10 @@ class HiddenMarkovTreeClassifier(SavedModel):
             classes = file.arrays["classes"]
             if classes.ndim != 1 or classes.dtype.kind not in "iuU" or len(np.unique(classes)) != len(classes):
                 raise ValueError("its classes are not distinct names")
-            packed = [bytes(file.arrays[f"model_{number}"]) for number in range(len(classes))]
-            models = [HiddenMarkovTree.from_bytes(model, name) for model in packed]
+            if not len(classes):
+                raise ValueError("it has no classes")
+            numbers = range(len(classes))
+            models = [HiddenMarkovTree._of(file.about, file.arrays, f"{number}_") for number in numbers]
             found = cls(HiddenMarkovTree(**models[0].settings))
             found.classes_, found.models_ = classes, models
             return found
