@@ -288,8 +288,9 @@ def test_a_driver_terminated_while_it_writes_is_resumed_with_the_same_bytes(faul
         ("read-only", "parse", 300, "Read-only file system"),
         ("error:EDQUOT", "clean", 650, "Disk quota exceeded"),
         ("error:EIO", "write", 2, "Input/output error"),
-        ("room:4096", "", 0, "File too large"),  # nothing can be stored
-        ("room:300000", "", 0, "File too large"),  # all but the output
+        ("room:4096", "", 0, "File too large"),  # no trees
+        ("room:300000", "", 0, "index.sqlite: "),  # trees, but not their index
+        ("room:2000000", "", 0, "output: File too large"),  # all but the output
     ],
 )
 def test_a_folder_that_takes_no_more_is_reported_and_the_run_resumed_when_it_does(

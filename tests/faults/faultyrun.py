@@ -55,8 +55,9 @@ class Fault:
         elif self.name.startswith("error:"):
             sys.addaudithook(self._refusing(getattr(errno, self.name.partition(":")[2])))
         elif self.name.startswith("clock:"):
-            now, jump = time.time, int(self.name.partition(":")[2])
-            time.time = lambda: now() + jump * os.path.exists(self.note)  # noqa: PTH110
+            jump = int(self.name.partition(":")[2])
+            # Not the old `time.time`: Ray pickles the clock, and that function would have no name any more.
+            time.time = lambda: time.clock_gettime(time.CLOCK_REALTIME) + jump * os.path.exists(self.note)  # noqa: PTH110
 
     def limit(self) -> None:
         """Limit the size of the files of this process."""
@@ -174,4 +175,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    import faultyrun  # Ray pickles the clock, which it could not do with an object of __main__
+
+    faultyrun.main()
