@@ -93,6 +93,15 @@ def test_the_scratch_folder_of_a_killed_process_is_removed_by_the_next_and_no_ot
     assert list(tmp_path.iterdir()) == [own]
 
 
+def test_nothing_is_made_in_a_scratch_folder_that_its_process_is_removing(tmp_path):
+    # Its lock is gone already. A new one would make the folder one that cannot be removed.
+    index = tmp_path / "webwinnow-other" / "run" / "index.sqlite"
+    index.parent.mkdir(parents=True)
+    index.touch()
+    with scratch_store(tmp_path):
+        assert list(index.parent.iterdir()) == [index]
+
+
 def test_a_folder_that_is_no_run_is_left_alone(tmp_path):
     for name in ("run", "run.over"):
         (tmp_path / name).mkdir()

@@ -1,20 +1,33 @@
-"""Real faults on a cluster: no record is lost or doubled, and the counts are right."""
+"""Real faults on a cluster: no record is lost or doubled, and the counts are right.
+
+What each fault of a driver must lead to:
+
+    kill, SIGTERM            the run ends by the signal, and its cluster with it; --resume gives the same bytes
+    read-only, quota, full   one sentence with the reason, exit code 2; --resume gives the same bytes
+    a clock that jumps       nothing
+
+Nothing but the output is left, and the logs of Ray.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
+import sys
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from changedmodule import holding
+from changedmodule import changed, holding
+from wholefamily import below
 
 pytestmark = [pytest.mark.slow]
 pytest.importorskip("ray")
@@ -23,6 +36,10 @@ if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
     pytest.skip("there is no Java here", allow_module_level=True)
 
 SITES, LARGE = 30, 700
+PAGES = LARGE + 6 * SITES
+FAULTS = Path(__file__).parents[1] / "faults"
+PATIENCE = "400"
+"""Seconds, in which all processes of a run must have ended after their driver: agents of Ray wait for a minute."""
 
 
 @pytest.fixture(scope="module")
@@ -46,15 +63,6 @@ def whole(pages_file, command):
 def messages(stderr: str) -> list[str]:
     """The counts of a summary."""
     return [line for line in stderr.splitlines() if line.startswith(("  kept", "  words", "  replicas", "    "))]
-
-
-def below(pid: int) -> Iterator[int]:
-    """All descendants of a process."""
-    with suppress(OSError):
-        for thread in Path(f"/proc/{pid}/task").iterdir():
-            for child in map(int, (thread / "children").read_text().split()):
-                yield child
-                yield from below(child)
 
 
 def named(pid: int, *words: bytes) -> list[int]:
@@ -190,3 +198,116 @@ def test_a_run_of_workers_is_not_resumed_by_a_cluster(command, webwinnow, pages_
     done = webwinnow("clean", pages_file, "-o", out, "--engine", "ray", "--resume")
     assert done.returncode == 2
     assert "engine" in done.stderr
+
+
+FaultyRun = Callable[..., tuple[int, str]]
+
+
+@pytest.fixture
+def faulty(pages_file, tmp_path) -> Iterator[FaultyRun]:
+    """A run on a cluster in which something goes wrong, up to the end of its last process: its status and messages.
+
+    Temporary files are in a folder of their own, of which nothing may be left.
+    """
+    hook = tmp_path / "hook"
+    hook.mkdir()
+    variables = os.environ | changed(
+        hook, "webwinnow.engines.batchjobs", "from faultyrun import watch_tasks; watch_tasks(globals())"
+    )
+    with tempfile.TemporaryDirectory(prefix="ww") as scratch:  # a short name: Ray has its sockets there
+        places = {"TMPDIR": scratch, "SPARK_LOCAL_DIRS": scratch}
+        path = os.pathsep.join([str(FAULTS), variables["PYTHONPATH"]])
+
+        def run(engine: str, fault: str = "none", stage: str = "", count: int = 0, *more: str) -> tuple[int, str]:
+            given = (pages_file, tmp_path / "run" / "out.jsonl", fault, stage, count, "--engine", engine, *more)
+            done = subprocess.run(
+                [sys.executable, FAULTS / "wholefamily.py", PATIENCE, sys.executable, FAULTS / "faultyrun.py"]
+                + [str(word) for word in given],
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+                env=variables | places | {"PYTHONPATH": path},
+            )
+            assert "Traceback" not in done.stderr
+            assert "left behind" not in done.stderr
+            return done.returncode, done.stderr
+
+        (tmp_path / "run").mkdir()
+        yield run
+        assert {path.name for path in Path(scratch).iterdir()} <= {"ray"}
+
+
+@pytest.fixture(scope="module")
+def whole_files(pages_file):
+    """The files that a local run without faults writes, by name."""
+    out = pages_file.with_name("files") / "out.jsonl"
+    out.parent.mkdir()
+    subprocess.run([sys.executable, FAULTS / "faultyrun.py", pages_file, out, "none", "", "0"], check=True)
+    lines = [json.loads(line) for line in out.read_bytes().splitlines()]
+    assert len({line["page_id"] for line in lines}) == len(lines) == PAGES
+    return files_of(out.parent)
+
+
+def files_of(folder: Path) -> dict[str, bytes | None]:
+    return {path.name: path.read_bytes() if path.is_file() else None for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("engine", ["ray", "spark"])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_driver_ended_at_random_records_is_resumed_with_the_same_bytes(faulty, whole_files, tmp_path, engine, seed):
+    dice = random.Random(seed)
+    for attempt, (signal_name, stage) in enumerate((("kill", "parse"), ("term", "clean"))):
+        more = ["--resume"] * bool(attempt)
+        status, said = faulty(engine, signal_name, stage, dice.randint(1, PAGES), *more)
+        # a part that was finished before is not cleaned again: then nothing goes wrong
+        if status == 0 and attempt:
+            break
+        assert status == 128 + {"kill": signal.SIGKILL, "term": signal.SIGTERM}[signal_name], said
+        assert "SIGTERM" not in said
+        assert not (tmp_path / "run" / "out.jsonl").exists()
+    else:
+        status, said = faulty(engine, "none", "", 0, "--resume")
+    assert status == 0, said
+    assert files_of(tmp_path / "run") == whole_files
+
+
+@pytest.mark.parametrize("engine", ["ray", "spark"])
+def test_a_driver_terminated_while_it_writes_is_resumed_with_the_same_bytes(faulty, whole_files, tmp_path, engine):
+    status, said = faulty(engine, "term", "write", 2)
+    assert status == 128 + signal.SIGTERM, said
+    assert not (tmp_path / "run" / "out.jsonl").exists()
+    status, said = faulty(engine, "none", "", 0, "--resume")
+    assert status == 0, said
+    assert files_of(tmp_path / "run") == whole_files
+
+
+@pytest.mark.parametrize("engine", ["ray", "spark"])
+@pytest.mark.parametrize(
+    ("fault", "stage", "count", "reason"),
+    [
+        ("read-only", "parse", 300, "Read-only file system"),
+        ("error:EDQUOT", "clean", 650, "Disk quota exceeded"),
+        ("error:EIO", "write", 2, "Input/output error"),
+        ("room:4096", "", 0, "File too large"),  # no trees
+        ("room:300000", "", 0, "index.sqlite: "),  # trees, but not their index
+        ("room:2000000", "", 0, "output: File too large"),  # all but the output
+    ],
+)
+def test_a_folder_that_takes_no_more_is_reported_and_the_run_resumed_when_it_does(
+    faulty, whole_files, tmp_path, engine, fault, stage, count, reason
+):
+    status, said = faulty(engine, fault, stage, count)
+    assert status == 2, said
+    assert len([line for line in said.splitlines() if line.startswith("webwinnow:") and reason in line]) == 1
+    assert not (tmp_path / "run" / "out.jsonl").exists()
+    status, said = faulty(engine, "none", "", 0, "--resume")
+    assert status == 0, said
+    assert files_of(tmp_path / "run") == whole_files
+
+
+@pytest.mark.parametrize("engine", ["ray", "spark"])
+@pytest.mark.parametrize("seconds", [-86_400, 40 * 86_400])
+def test_a_clock_that_jumps_changes_nothing_on_a_cluster(faulty, whole_files, tmp_path, engine, seconds):
+    status, said = faulty(engine, f"clock:{seconds}", "parse", 450)
+    assert status == 0, said
+    assert files_of(tmp_path / "run") == whole_files

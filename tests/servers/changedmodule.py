@@ -8,17 +8,19 @@ from pathlib import Path
 SITECUSTOMIZE = """
 import importlib.abc, importlib.util, sys
 
+codes = {codes!r}
+
 class Changing(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
-        if name != {module!r}:
+        code = codes.pop(name, None)
+        if code is None:
             return None
-        sys.meta_path.remove(self)
         spec = importlib.util.find_spec(name)
         execute = spec.loader.exec_module
 
         def exec_module(module):
             execute(module)
-            exec({code!r}, vars(module))
+            exec(code, vars(module))
 
         spec.loader.exec_module = exec_module
         return spec
@@ -47,9 +49,13 @@ def _holding(original):
 """
 
 
-def changed(folder: Path, module: str, code: str) -> dict[str, str]:
-    """Variables with which every new Python process runs `code` in a module when it has imported it."""
-    (folder / "sitecustomize.py").write_text(SITECUSTOMIZE.format(module=module, code=code), encoding="utf-8")
+def changed(folder: Path, module: str, code: str, **further: str) -> dict[str, str]:
+    """Variables with which every new Python process runs `code` in a module when it has imported it.
+
+    `further` has the code of other modules of `webwinnow.collection`.
+    """
+    codes = {module: code} | {f"webwinnow.collection.{name}": more for name, more in further.items()}
+    (folder / "sitecustomize.py").write_text(SITECUSTOMIZE.format(codes=codes), encoding="utf-8")
     return {"PYTHONPATH": os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])}
 
 

@@ -389,7 +389,7 @@ def _remove_if_left(folder: Path) -> None:
     """Remove a scratch folder whose process is gone. A process that has made the index has locked its folder."""
     if folder.lstat().st_uid != os.geteuid() or not (folder / "run" / "index.sqlite").exists():
         return
-    lock = locked_file(folder / "run" / "lock")
+    lock = locked_file(folder / "run" / "lock", make=False)  # another process may be removing the folder
     if lock is not None:
         with lock:
             shutil.rmtree(folder, ignore_errors=True)

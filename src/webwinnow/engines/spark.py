@@ -68,7 +68,7 @@ class SparkCarrier:
             session = builder.getOrCreate()
         except (PySparkException, Py4JError) as error:
             raise no_cluster("spark", error) from error
-        session.sparkContext.setLogLevel("ERROR")
+        session.sparkContext.setLogLevel("FATAL")  # errors are reported in one sentence
         return cls(session)
 
     @property
