@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from webwinnow.site.modelstore import ModelFolder
@@ -49,6 +51,29 @@ def test_a_redesigned_site_is_reported(webwinnow, months, make_pages, write_craw
     folder = ModelFolder(tmp_path / "m")
     assert folder.find("a.example").pages == 12
     assert len(folder.epochs(folder.model_path("a.example"))) == 1
+
+
+def test_an_update_reports_a_site_whose_files_are_damaged(webwinnow, months, tmp_path):
+    assert webwinnow("learn", months[0], "-o", tmp_path / "m", "-q").returncode == 0
+    folder = ModelFolder(tmp_path / "m")
+    model, sums = folder.model_path("b.example"), folder.sums_path("b.example")
+    whole = model.read_bytes(), sums.read_bytes()
+    other = folder.sums_path("a.example").read_bytes()
+    for found, message in (
+        ((b"PK", whole[1]), "b.example could not be learned: .* is damaged"),
+        ((None, whole[1]), "b.example could not be learned: .* is missing; learn the site again without --update"),
+        ((whole[0], b"PK"), "b.example could not be learned: .* is damaged"),
+        ((whole[0], other), "has the sums of 'a.example', not of 'b.example'; learn the site again"),
+    ):
+        for path, content in zip((model, sums), found, strict=True):
+            path.unlink(missing_ok=True)
+            if content is not None:
+                path.write_bytes(content)
+        done = webwinnow("learn", months[0], "-o", tmp_path / "m", "--update")
+        assert done.returncode == 1
+        assert re.search(message, done.stderr), done.stderr
+    assert webwinnow("learn", months[0], "-o", tmp_path / "m").returncode == 0
+    assert (model.read_bytes(), sums.read_bytes()) == whole
 
 
 def test_two_learners_do_not_share_a_folder(webwinnow, months, tmp_path):

@@ -28,6 +28,7 @@ import tempfile
 import traceback
 import uuid
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -40,7 +41,9 @@ MEMORY = 4 << 30
 MOST_FAILURES = 5
 """Failing inputs of a target after which it is not tried further."""
 MOST_CUTS = 300
-"""Inputs that are tried to minimise one."""
+"""Pieces that are cut from an input to minimise it, or from all entries of an archive."""
+SCRIPT = Path(__file__)
+"""What child processes run: `main` with these targets."""
 
 # Seeds
 
@@ -663,7 +666,7 @@ def fuzz(name: str, *, seed: int, inputs: int) -> Found:
     with tempfile.TemporaryDirectory(prefix="webwinnow-fuzz-") as scratch:
         folder = Path(scratch)
         while at < inputs and len(found.failures) < MOST_FAILURES:
-            command = [sys.executable, __file__, name, "--child", f"{seed},{at},{inputs - at},{scratch}"]
+            command = [sys.executable, str(SCRIPT), name, "--child", f"{seed},{at},{inputs - at},{scratch}"]
             with subprocess.Popen(command, stdout=subprocess.PIPE) as running:
                 assert running.stdout is not None
                 for line in running.stdout:
@@ -693,19 +696,52 @@ def tried(name: str, data: bytes) -> str | None:
     """The outcome of one input, in a process of its own."""
     with tempfile.TemporaryDirectory(prefix="webwinnow-fuzz-") as folder:
         (Path(folder) / "input").write_bytes(data)
-        done = subprocess.run([sys.executable, __file__, name, "--one", folder], stdout=subprocess.PIPE, check=False)
+        done = subprocess.run([sys.executable, str(SCRIPT), name, "--one", folder], stdout=subprocess.PIPE, check=False)
     return json.loads(done.stdout) if done.returncode == 0 else _death(done.returncode)
 
 
 def minimised(name: str, data: bytes, failure: str) -> bytes:
-    """Cut out pieces of an input, large ones first, as long as it fails in the same way."""
-    kind, size, left = failure.partition(":")[0], len(data) // 2, MOST_CUTS
-    while size and left:
+    """The smallest input found that fails in the same way; an archive loses entries first, then pieces of entries."""
+    kind = failure.partition(":")[0]
+
+    def fails(shorter: bytes) -> bool:
+        return (tried(name, shorter) or "").partition(":")[0] == kind
+
+    found, compression = entries(data) if TARGETS[name].inside else ({}, 0)
+    if not found or not fails(archive(found, compression)):
+        return cut(data, fails, MOST_CUTS)
+    for entry in list(found):
+        fewer = {other: content for other, content in found.items() if other != entry}
+        if fails(archive(fewer, compression)):
+            found = fewer
+    for entry, content in list(found.items()):
+        found[entry] = cut(
+            content,
+            lambda shorter, at=entry: fails(archive(found | {at: shorter}, compression)),
+            MOST_CUTS // len(found),
+        )
+    return archive(found, compression)
+
+
+def entries(data: bytes) -> tuple[dict[str, bytes], int]:
+    """The entries of an archive and their compression; no entries if one cannot be read."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as members:
+            infos = members.infolist()
+            return {info.filename: members.read(info) for info in infos}, infos[0].compress_type if infos else 0
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError):
+        return {}, 0
+
+
+def cut(data: bytes, fails: Callable[[bytes], bool], most: int) -> bytes:
+    """Cut out pieces, large ones first, as long as the rest fails."""
+    size = (len(data) + 1) // 2
+    while size and most:
         at = 0
-        while at < len(data) and left:
-            left -= 1
+        while at < len(data) and most:
+            most -= 1
             shorter = data[:at] + data[at + size :]
-            if (tried(name, shorter) or "").partition(":")[0] == kind:
+            if fails(shorter):
                 data = shorter
             else:
                 at += size

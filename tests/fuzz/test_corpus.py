@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
+import fuzzing
 import pytest
-from fuzzing import TARGETS, corpus, fuzz, index_files, index_seeds, input_of, outcome, tried
+from fuzzing import TARGETS, corpus, entries, fuzz, index_files, index_seeds, input_of, outcome, tried
 
 ROUNDS = int(os.environ.get("WEBWINNOW_FUZZ", "1"))
 INPUTS = 160
@@ -43,6 +46,26 @@ def test_the_seeds_of_an_index_are_the_same_in_every_process() -> None:
     before = index_seeds()
     index_files.cache_clear()
     assert index_seeds() == before
+
+
+@pytest.mark.parametrize("name", ["text", "archive"])
+def test_a_failure_is_found_minimised_and_read_with_the_corpus(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = Path(fuzzing.__file__).with_name("failingreaders.py")
+    done = subprocess.run(
+        [sys.executable, script, name, "--inputs", "200"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, "KeyError at failingreaders.py:read_text" in done.stdout) == (1, True), done
+    monkeypatch.setattr(fuzzing, "CORPUS", tmp_path)
+    monkeypatch.setattr(fuzzing, "SCRIPT", script)
+    [(target, place)] = corpus()
+    assert target == name
+    data = place.read_bytes()
+    assert sorted(data if name == "text" else b"".join(entries(data)[0].values())) == sorted(b"river\xff")
+    assert name == "text" or list(entries(data)[0]) == ["b"]
+    with pytest.raises(AssertionError, match="KeyError"):
+        test_an_input_that_once_failed_is_read_or_refused(name, place)
 
 
 @pytest.mark.slow

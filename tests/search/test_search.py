@@ -209,6 +209,19 @@ def test_a_damaged_file_of_a_segment_is_refused_before_the_library_reads_it(tmp_
     assert search(IndexFolder(tmp_path / "i"), "river", SearchSettings()).hits
 
 
+@pytest.mark.parametrize("gone", ["meta.json", "*.pos", "*.store"])
+@pytest.mark.parametrize("level", ["full", "abstract"])
+def test_an_index_that_misses_a_file_is_refused_and_left_as_it_is(tmp_path, level, gone):
+    # Without meta.json tantivy made an empty index of it: a search found nothing, and pages that were put replaced all.
+    with IndexFolder(tmp_path / "x", create=True).writing() as index:
+        index.put({"url": "http://a.test/", "title": "River", "text": "The river rose at the mill"})
+    next((tmp_path / "x" / level).glob(gone)).unlink()
+    before = sorted((tmp_path / "x").rglob("*"))
+    with pytest.raises(InputError, match=f"{level} is a damaged index .it has no .*; make it again"):
+        IndexFolder(tmp_path / "x")
+    assert sorted((tmp_path / "x").rglob("*")) == before
+
+
 def test_a_damaged_index_is_an_input_error(tmp_path):
     # Whatever file is cut or overwritten: tantivy panics for some, which is no Exception.
     made(tmp_path / "index", ORCHARD)

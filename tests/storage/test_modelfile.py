@@ -47,6 +47,10 @@ def test_equal_models_are_equal_bytes() -> None:
     assert FORMAT.pack({"x": 1, "y": 2}, ARRAYS) == FORMAT.pack({"y": 2, "x": 1}, ARRAYS)
 
 
+def test_characters_beyond_16_bits_come_back() -> None:
+    assert read(FORMAT.pack({"x": "\U0001f600"}, {}))[0] == {"x": "\U0001f600"}
+
+
 def test_arrays_are_read_only() -> None:
     assert not any(array.flags.writeable for array in read(FORMAT.pack({}, ARRAYS))[1].values())
 
@@ -83,8 +87,15 @@ def test_other_kinds_and_versions_are_refused(kind: str, version: object, messag
         read(rewritten({"header.json": header}))
 
 
+OF_TEXT = b'{"kind": "test model", "version": 3, "about": {"x": "%s"}}'
+
+
 @pytest.mark.parametrize(
-    "header", [b"", b"{", b"[]", b"null", b'{"kind": "test model", "version": 3}', b"\xff", b"[" * 100_000, None]
+    "header",
+    [
+        *(b"", b"{", b"[]", b"null", b'{"kind": "test model", "version": 3}', b"\xff", b"[" * 100_000, None),
+        *(OF_TEXT % text for text in (rb"\ud800", rb"\uDBFFx", b"\xed\xa0\x80")),
+    ],
 )
 def test_damaged_headers_are_refused(header: bytes | None) -> None:
     with pytest.raises(ModelError, match="not a webwinnow test model or is damaged"):
@@ -105,6 +116,7 @@ HOSTILE = {
     "no characters of another byte order": raw_npy(
         "{'descr': '>U1', 'fortran_order': False, 'shape': (1,)}", b"\0\x11\0\0"
     ),
+    "half a character": raw_npy("{'descr': '<U1', 'fortran_order': False, 'shape': (1,)}", b"\0\xd8\0\0"),
     "records": raw_npy("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,)}", b"\0" * 8),
     "code in the header": raw_npy("{'descr': print(1), 'fortran_order': False, 'shape': (1,)}", b"\0" * 8),
     "unfinished header": raw_npy("{'descr': '<f8', 'fortran_order': False, 'shape': (("),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +19,7 @@ from webwinnow.errors import SettingsError
 from webwinnow.experiments.judgedqueries import JudgedQueries
 from webwinnow.experiments.knownitems import search_experiment, search_table
 from webwinnow.experiments.replicapairs import cleaned_texts, read_pairs, replica_experiment
+from webwinnow.experiments.resulttables import Notes
 from webwinnow.io.tablefiles import read_records
 from webwinnow.methods import DEFAULT_METHOD, method_named
 from webwinnow.sitemining.topics import DEFAULT_METHOD as DEFAULT_TOPICS
@@ -93,12 +96,12 @@ def search(
     if (queries is None) != (judgements is None):
         raise SettingsError("--queries and --judgements belong together; give both, or none")
     judged = None if queries is None or judgements is None else JudgedQueries.read(queries, judgements)
-    out.mkdir(parents=True, exist_ok=True)
-    with shown_progress(quiet=quiet) as progress, scratch_folder(out) as folder:
+    with shown_progress(quiet=quiet) as progress, _made(out), scratch_folder(out) as folder:
+        note = Notes(progress.note)  # records are read several times
         results = search_experiment(
-            lambda: read_records(records, on_problem=progress.note),
+            lambda: read_records(records, on_problem=note),
             folder / "index",
-            before=None if before is None else lambda: read_records(before, on_problem=progress.note),
+            before=None if before is None else lambda: read_records(before, on_problem=note),
             judged=judged,
             most=titles,
             groups=disk_groups,
@@ -106,7 +109,7 @@ def search(
             seed=seed,
             on_progress=progress.update,
         )
-    _write_results(out, "search", results, search_table(results), quiet=quiet)
+    _write_results(out, "search", results, search_table(results), quiet=quiet, failed=progress.partial_inputs)
 
 
 @experiment.command()
@@ -180,10 +183,10 @@ def mining(
         "stop_list": opt.stop_list(stop_words),
     }
     settings = MiningSettings(**opt.fields_of(MiningSettings, locals()) | parsed)
-    out.mkdir(parents=True, exist_ok=True)
     kept = UNCHANGED if keep is None else f"{keep} has the finished work; the same command continues"
     with stoppable(kept), shown_progress(quiet=quiet) as progress:
         results = mining_experiment(data, settings, command=_command_line(), tmp=tmp, keep=keep, **progress.callbacks)
+    out.mkdir(parents=True, exist_ok=True)
     write_file(out / "mining.html", mining_html(results).encode("utf-8", "replace"))
     write_tables(results, out)
     summary = []
@@ -191,7 +194,7 @@ def mining(
         summary.append(f"{found.task.name}: the thesis's finding: {finding(found).value}")
         summary += [f"{found.task.name}: {note}" for note in found.task.notes]
     summary += [f"{left.name}: nothing was mined. {' '.join(left.notes)}" for left in results.left_out]
-    finish([*summary, f"the report is {out / 'mining.html'}"], quiet=quiet)
+    finish([*summary, f"the report is {out / 'mining.html'}"], quiet=quiet, failed=progress.partial_inputs)
 
 
 @experiment.command()
@@ -252,7 +255,6 @@ def sites(
 
     chosen = SiteTrialSettings.from_pairs(set_ or ())
     stop_list = opt.stop_list(stop_words)
-    out.mkdir(parents=True, exist_ok=True)
     numbers = [int(name) for name in opt.names_in(seed_counts or "") if name.isdecimal()]
     if seed_counts is not None and (not crawl or not numbers or len(numbers) < len(opt.names_in(seed_counts))):
         raise SettingsError(f"--seed-counts is {seed_counts!r}: expected numbers as in 5,8,11, and --crawl")
@@ -274,7 +276,7 @@ def sites(
             denoiser = TermDenoiser(Thesaurus.read(thesaurus, stop_list=stop_list), DenoisingSettings(**values))
         same: dict[str, Any] = {"label": label, "site": site, "method": method, "most": most, "stop_list": stop_list}
         same |= {"reading": chosen.reading, "topics": chosen.topics}
-        with shown_progress(quiet=quiet) as progress, scratch_folder(out) as folder:
+        with shown_progress(quiet=quiet) as progress, _made(out), scratch_folder(out) as folder:
             if seed_counts is None:
                 found = compare_crawls(data, folder, crawling, depth=chosen.rules.crawled, **same, **progress.callbacks)
             else:
@@ -318,17 +320,31 @@ def sites(
     settings = SitesSettings(**opt.fields_of(SitesSettings, locals()) | parsed)
     with shown_progress(quiet=quiet) as progress:
         results = sites_experiment(data, settings, command=_command_line(), **progress.callbacks)
+    out.mkdir(parents=True, exist_ok=True)
     write_file(out / "sites.html", sites_html(results).encode())
     write_tables(results, out)
-    finish(findings(results), quiet=quiet)
+    finish(findings(results), quiet=quiet, failed=progress.partial_inputs)
 
 
-def _write_results(out: Path, name: str, results: Any, table: str, *, quiet: bool) -> None:
+@contextmanager
+def _made(out: Path) -> Iterator[None]:
+    """Make the output folder for the block; an error removes one that was not there before."""
+    was_there = out.exists()
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        if not was_there:
+            out.rmdir()
+        raise
+
+
+def _write_results(out: Path, name: str, results: Any, table: str, *, quiet: bool, failed: int = 0) -> None:
     """Write results as JSON and Markdown; the table goes to stderr too."""
     out.mkdir(parents=True, exist_ok=True)
     write_file(out / f"{name}.json", json.dumps(results, indent=1).encode() + b"\n")
     write_file(out / f"{name}.md", table.encode())
-    finish(table.splitlines(), quiet=quiet)
+    finish(table.splitlines(), quiet=quiet, failed=failed)
 
 
 def _command_line() -> str:

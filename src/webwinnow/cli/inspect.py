@@ -39,7 +39,7 @@ def inspect(
     """Show the sites of a crawl and a sample of their pages, what is kept, what is removed and why, in one HTML page.
 
     The page needs no network and runs no script of the pages it shows. Move a method's slider to see what changes; the
-    page shows the command line for it.
+    page shows the command line for it. Exit code 1 if any page failed.
 
     Examples:
 
@@ -57,11 +57,10 @@ def inspect(
     with shown_progress(quiet=quiet) as progress:
         found = write_report(inputs, out, settings, tmp=tmp, **progress.callbacks)
     left_out = f"; {counted(found.left_out, 'page')} left out, the report is full" if found.left_out else ""
+    failed = f"; {counted(found.failed, 'page')} failed" if found.failed else ""
     shown = f"{counted(found.pages, 'page')} of {counted(found.sites, 'site')}"
-    finish([f"{shown} in {out}, {found.size / 1e6:.1f} MB{left_out}"], quiet=quiet)
-    if found.failed:
-        sys.stderr.write(f"webwinnow: {counted(found.failed, 'page')} could not be read\n")
-    finish([], failed=progress.partial_inputs)
+    lines = [f"{shown} in {out}, {found.size / 1e6:.1f} MB{left_out}{failed}"]
+    finish(lines, quiet=quiet, failed=found.failed or progress.partial_inputs)
 
 
 def methods(

@@ -13,7 +13,7 @@ import typer
 from webwinnow.cleaning import sst
 from webwinnow.cleaning.itemtraining import TreeSettings
 from webwinnow.cli import options as opt
-from webwinnow.cli.terminal import finish, shown_progress, stoppable
+from webwinnow.cli.terminal import UNCHANGED, finish, shown_progress, stoppable
 from webwinnow.collection.settings import CollectionSettings
 from webwinnow.commands.itemlabels import train_items
 from webwinnow.commands.learn import SAMPLE_PAGES, learn_sites
@@ -28,6 +28,7 @@ from webwinnow.site.epochs import EPOCHS
 from webwinnow.site.learned import NOISE_TREES, LearnedSite
 from webwinnow.site.modelstore import ModelFolder, ModelTable, open_models
 from webwinnow.site.sums import LEARNED_PAGES, SiteSums
+from webwinnow.storage import scratch_folder
 from webwinnow.urls import SiteKey
 
 MODEL_FILE = ".npz"
@@ -169,11 +170,17 @@ def merge(
             raise ModelError(f"{out} is one of the folders to merge; expected another output folder")
         for name, files in ModelFolder(folder).sums():
             found[name] += files
-    target = ModelFolder(out, make=True)
-    with stoppable(f"{out} has the models of {FINISHED_SITES}"), target.writing():
+    out.absolute().parent.mkdir(parents=True, exist_ok=True)
+    with stoppable(UNCHANGED), scratch_folder(out.absolute().parent) as scratch:
+        merged, sites = ModelFolder(scratch, make=True), []
         for _, files in sorted(found.items()):
-            merged = SiteSums.merge(map(SiteSums.load, files))
-            target.save(merged.site, cleaning.learned(merged).to_bytes(), merged.to_bytes())
+            sums = SiteSums.merge(map(SiteSums.load, files))
+            merged.save(sums.site, cleaning.learned(sums).to_bytes(), sums.to_bytes())
+            sites.append(sums.site)
+        target = ModelFolder(out, make=True)  # once all could be merged
+        with target.writing():
+            for site in sites:
+                target.save(site, merged.model_path(site).read_bytes(), merged.sums_path(site).read_bytes())
     finish([f"{counted(len(found), 'site')} of {counted(len(folders), 'folder')} merged into {out}"])
 
 

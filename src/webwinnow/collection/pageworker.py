@@ -214,6 +214,9 @@ class PageWorker:
     def update_model(self, job: UpdateModel) -> ModelBuilt:
         """Join a new epoch, learned from the chosen pages, to the earlier ones."""
         known = [SiteSums.load(path) for path in job.earlier]
+        for path, sums in zip(job.earlier, known, strict=True):
+            if sums.site != job.site:
+                raise ModelError(f"{path} has the sums of {sums.site!r}, not of {job.site!r}; learn the site again")
         if known[-1].css not in (None, self.settings.limits.css):
             how = "with" if known[-1].css else "without"
             raise ModelError(f"its earlier pages were learned {how} --css; {SAME_CSS}")

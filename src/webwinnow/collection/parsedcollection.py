@@ -307,7 +307,7 @@ def _tasks(store: CollectionStore, order: ModelOrder, wanted: Container[str] | N
         chosen = store.chosen_of(site, order.learn_pages) if wanted is None or site in wanted else []
         earlier = [] if folder is None else folder.epochs(folder.model_path(site))
         if chosen and earlier and order.update is not None:
-            job = UpdateModel(chosen, cleaning, [str(path) for path in earlier], order.update)
+            job = UpdateModel(site, chosen, cleaning, [str(path) for path in earlier], order.update)
             yield Task(site, [job], shared)
         elif chosen:
             yield Task(site, [BuildModel(site, chosen, cleaning, order.with_sums)], shared)

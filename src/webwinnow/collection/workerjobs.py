@@ -83,6 +83,7 @@ class BuildModel(NamedTuple):
 class UpdateModel(NamedTuple):
     """Add a new epoch to the model of a site; `earlier` are the files with the sums of the earlier ones."""
 
+    site: str
     chosen: list[Ref]
     cleaning: dict[str, dict[str, Any]]
     earlier: list[str]

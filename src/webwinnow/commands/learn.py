@@ -18,7 +18,7 @@ from webwinnow.collection.parsedcollection import (
     build_models,
 )
 from webwinnow.collection.settings import CollectionSettings
-from webwinnow.errors import SettingsError
+from webwinnow.errors import ModelError, SettingsError
 from webwinnow.io.unpacking import ProblemListener
 from webwinnow.methods import CleaningSettings
 from webwinnow.pagetree import PageTree
@@ -98,15 +98,25 @@ def learn_sites(
         ):
             done += sizes[built.site]
             collection.progress("learn", done, learned.pages)
-            if built.error is not None:
+            error = built.error or (_damage(folder, built.site) if built.model is None else None)
+            if error is not None:
                 learned.failed_sites += 1
-                note(f"{built.site} could not be learned: {built.error}")
+                note(f"{built.site} could not be learned: {error}")
                 continue
             _save(folder, built, update or 1, learned, note)
             learned.sites += 1
             if on_sample is not None:
                 on_sample(built.site, list(collection.chosen_trees(built.site, sample)))
     return learned
+
+
+def _damage(folder: ModelFolder, site: str) -> str | None:
+    """What is wrong with the model of a site that an update leaves as it is."""
+    try:
+        missing = folder.find(site) is None
+    except ModelError as error:
+        return str(error)
+    return f"{folder.model_path(site)} is missing; learn the site again without --update" if missing else None
 
 
 def _save(folder: ModelFolder, built: SiteModelBuilt, most: int, learned: Learned, note: ProblemListener) -> None:

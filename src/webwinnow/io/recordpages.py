@@ -14,7 +14,7 @@ from pathlib import Path
 
 from webwinnow.io.rows import text_of_value
 from webwinnow.io.tablefiles import read_records
-from webwinnow.io.unpacking import InputProblem, ProblemListener, ReadLimits
+from webwinnow.io.unpacking import ProblemListener, ReadLimits
 from webwinnow.records import PageRecord
 
 
@@ -27,11 +27,7 @@ def open_records(
 ) -> Iterator[PageRecord]:
     """Read the records of all inputs in their order as pages, numbered from 0. `label` names a further column."""
     columns = () if label is None else (label,)
-
-    def note(problem: str) -> None:
-        on_problem(InputProblem(problem))
-
-    records = read_records(inputs, on_problem=note, limits=limits, columns=columns)
+    records = read_records(inputs, on_problem=on_problem, limits=limits, columns=columns)
     for ordinal, record in enumerate(records):
         yield replace(page_of_record(record, label), ordinal=ordinal)
 

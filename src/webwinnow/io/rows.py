@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from webwinnow.counted import counted
 from webwinnow.errors import InputError, PageRefused
-from webwinnow.io.unpacking import ProblemListener, ReadLimits, UnpackedStream, media_type
+from webwinnow.io.unpacking import InputProblem, ProblemListener, ReadLimits, UnpackedStream, media_type
 from webwinnow.records import PageRecord
 from webwinnow.storage import UnreadableValue
 from webwinnow.storage.fastjson import from_json, to_json
@@ -379,9 +379,9 @@ def read_jsonl_rows(
             yield row
         else:
             expected = f" with {', '.join(required)}" if required else ""
-            on_problem(f"{name}: line {number} is no JSON object{expected}")
+            on_problem(InputProblem(f"{name}: line {number} is no JSON object{expected}"))
     if stream.problem:
-        on_problem(f"{name}: {stream.problem}")
+        on_problem(InputProblem(f"{name}: {stream.problem}"))
 
 
 def record_line(record: Record, fields: Fields = PAGE_FIELDS) -> bytes:

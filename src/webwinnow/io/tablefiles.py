@@ -29,7 +29,7 @@ from webwinnow.io.rows import (
     well_typed,
 )
 from webwinnow.io.sniff import HEAD_BYTES, Content, content_by_name, content_of
-from webwinnow.io.unpacking import ProblemListener, ReadLimits, UnpackedStream, ignore_problem
+from webwinnow.io.unpacking import InputProblem, ProblemListener, ReadLimits, UnpackedStream, ignore_problem
 from webwinnow.records import PageRecord
 
 SAMPLED_LINES: Final = 1000
@@ -200,7 +200,7 @@ def read_links(inputs: Sequence[str | Path], *, on_problem: ProblemListener) -> 
         for row in TableFile(Path(given)).rows([field.name for field in LINK_FIELDS], on_problem, LINK_KEYS):
             link = well_typed(row, LINK_FIELDS)
             if link["source"] is None or link["target"] is None:
-                on_problem(f"{given}: a link has no text as source or target")
+                on_problem(InputProblem(f"{given}: a link has no text as source or target"))
             else:
                 yield link
 

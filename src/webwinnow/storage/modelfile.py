@@ -160,7 +160,9 @@ class ModelFormat:
         """The metadata of a header whose kind and version are ours."""
         if header is None:
             raise ValueError("it has no header; files of older versions of webwinnow have none")
-        found = json.loads(header)
+        found = json.loads(header.decode())
+        if b"\\ud" in header.lower():  # also a character beyond 16 bits
+            json.dumps(found, ensure_ascii=False).encode()  # no output can contain a lone surrogate
         if not isinstance(found, dict) or not isinstance(found.get("about"), dict):
             raise ValueError("its header is incomplete")
         kind, version = found.get("kind"), found.get("version")
@@ -297,7 +299,8 @@ def _array(data: bytes, name: str) -> Array:
         raise ValueError(f"{name} has another size than its header says")
     if dtype.kind == "U" and size:
         letters = np.frombuffer(data, np.dtype(np.uint32).newbyteorder(dtype.byteorder), offset=start)
-        if letters.max() > sys.maxunicode:  # numpy makes strings of them that end in a SystemError
+        # numpy makes strings of those beyond Unicode that end in a SystemError; no output can contain a lone surrogate
+        if letters.max() > sys.maxunicode or (letters >> 11 == 0xD800 >> 11).any():
             raise ValueError(f"{name} has characters that do not exist")
     found: Array = np.frombuffer(data, dtype, size, start) if size else np.zeros(0, dtype)
     found = found.reshape(shape, order="F" if is_fortran else "C")
