@@ -44,13 +44,10 @@ def lock_file(file: IO[Any], *, wait: bool) -> bool:
     return True
 
 
-def locked_file(path: Path, *, make: bool = True) -> IO[bytes] | None:
-    """Open a file for its lock, made if there is none; None if another process has it, or moved it in the meantime.
-
-    None, too, if there is no file and it is not to `make`.
-    """
+def locked_file(path: Path) -> IO[bytes] | None:
+    """Open a file for its lock, made if there is none; None if another process has it, or moved it in the meantime."""
     with suppress(FileNotFoundError), ExitStack() as opened:  # its folder was moved
-        file = opened.enter_context(path.open("ab" if make else "r+b"))
+        file = opened.enter_context(path.open("ab"))
         if lock_file(file, wait=False) and os.path.samestat(os.fstat(file.fileno()), path.stat()):
             opened.pop_all()
             return file

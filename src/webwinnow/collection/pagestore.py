@@ -37,7 +37,7 @@ SIGN = 1 << 63
 """SQLite, Arrow and Spark have no unsigned integers: keys are stored less this."""
 MOST_ROWS = SIGN - 1
 """The greatest number that SQLite takes as a limit."""
-_SCRATCH = "webwinnow-"
+_SCRATCH = "webwinnow-scratch-"
 _LENGTH = struct.Struct("<Q")
 
 _SCHEMA = """
@@ -378,18 +378,29 @@ def scratch_store(tmp: Path | None = None, identity: dict[str, Any] | None = Non
     for left in parent.glob(f"{_SCRATCH}*"):
         with suppress(OSError, SettingsError):  # not ours, or removed meanwhile
             _remove_if_left(left)
-    with (
-        tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=parent) as folder,
-        CollectionStore(Path(folder) / "run", identity or {}, resume=False) as store,
-    ):
-        yield store
+    folder, lock = _new_scratch(parent)
+    with lock:
+        try:
+            with CollectionStore(folder / "run", identity or {}, resume=False) as store:
+                yield store
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _new_scratch(parent: Path) -> tuple[Path, IO[bytes]]:
+    """A new folder with its lock; another one where `_remove_if_left` had the lock first."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=parent))
+        lock = locked_file(folder / "lock")
+        if lock is not None:
+            return folder, lock
 
 
 def _remove_if_left(folder: Path) -> None:
-    """Remove a scratch folder whose process is gone. A process that has made the index has locked its folder."""
-    if folder.lstat().st_uid != os.geteuid() or not (folder / "run" / "index.sqlite").exists():
+    """Remove a scratch folder whose process is gone, wherever it was killed: a live one has the lock."""
+    if folder.lstat().st_uid != os.geteuid() or not {path.name for path in folder.iterdir()} <= {"lock", "run"}:
         return
-    lock = locked_file(folder / "run" / "lock", make=False)  # another process may be removing the folder
+    lock = locked_file(folder / "lock")
     if lock is not None:
         with lock:
             shutil.rmtree(folder, ignore_errors=True)
