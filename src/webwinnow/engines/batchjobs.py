@@ -7,17 +7,15 @@ worker process, so a page that hangs or needs too much memory fails alone, with 
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
 
 from webwinnow.collection.outputparts import Counts, clean_all
-from webwinnow.collection.pagestore import SIGN, CollectionStore
+from webwinnow.collection.pagestore import SIGN, CollectionStore, scratch_store
 from webwinnow.collection.parsedcollection import ModelOrder, SiteModelBuilt, build_models, parsed_pages
 from webwinnow.collection.settings import CollectionSettings, RunSettings
 from webwinnow.collection.workerjobs import LearnSite, Shared, SiteLearned
@@ -117,10 +115,7 @@ def clean_part(
 @contextmanager
 def _scratch(batches: Iterable[pa.RecordBatch]) -> Iterator[CollectionStore]:
     """A temporary store with these trees."""
-    with (
-        tempfile.TemporaryDirectory(prefix="webwinnow-") as folder,
-        CollectionStore(Path(folder) / "run", {}, resume=False) as store,
-    ):
+    with scratch_store() as store:
         for row, packed in rows_of(batches):
             store.add_page(row, packed)
         store.commit()
