@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import io
 import shutil
-import signal
 import sqlite3
-import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from webwinnow import platforms
-from webwinnow.collection import pagestore
-from webwinnow.collection.pagestore import CollectionStore, PageRow, scratch_store
+from webwinnow.collection.pagestore import CollectionStore, PageRow
 from webwinnow.collection.settings import CollectionSettings
 from webwinnow.errors import InputError, SettingsError
 
@@ -74,72 +69,6 @@ def test_a_run_killed_before_it_has_its_lock_is_started_again(tmp_path, monkeypa
         CollectionStore(tmp_path / "run", {}, resume=False)
     with CollectionStore(tmp_path / "run", {}, resume=resume) as store:
         assert store.page_count() == 0
-
-
-KILLED = """
-import os, shutil, sys
-from pathlib import Path
-from webwinnow.collection import pagestore
-
-def kill(*_, **__):
-    os.kill(os.getpid(), 9)
-
-def kill_while_removing(folder, **_):
-    (Path(folder) / "run" / "lock").unlink()
-    (Path(folder) / "run" / "index.sqlite").unlink()
-    kill()
-
-when, parent = sys.argv[1], Path(sys.argv[2])
-if when == "before its lock":
-    pagestore.locked_file = kill
-if when == "before its index":
-    pagestore.open_database = kill
-with pagestore.scratch_store(parent):
-    if when == "in use":
-        kill()
-    shutil.rmtree = kill_while_removing
-"""
-
-
-@pytest.mark.parametrize("when", ["before its lock", "before its index", "in use", "while removing"])
-def test_the_scratch_folder_of_a_killed_process_is_removed_by_the_next_and_no_other(tmp_path, when):
-    own = {tmp_path / "webwinnow-own", tmp_path / "webwinnow-scratch-own" / "letter"}
-    for folder in own:
-        folder.mkdir(parents=True)
-    own = set(tmp_path.iterdir())
-    done = subprocess.run([sys.executable, "-c", KILLED, when, str(tmp_path)], check=False)
-    assert done.returncode == -signal.SIGKILL
-    assert len(set(tmp_path.iterdir()) - own) == 1
-    with scratch_store(tmp_path) as first, scratch_store(tmp_path) as second:
-        assert set(tmp_path.iterdir()) == own | {first.folder.parent, second.folder.parent}
-    assert set(tmp_path.iterdir()) == own
-
-
-def test_a_scratch_folder_that_another_process_removes_at_once_is_made_again(tmp_path, monkeypatch):
-    real, taken = pagestore.locked_file, []
-
-    def late(path):
-        if not taken:
-            taken.append(path)
-            shutil.rmtree(path.parent)
-        return real(path)
-
-    monkeypatch.setattr(pagestore, "locked_file", late)
-    with scratch_store(tmp_path) as store:
-        assert list(tmp_path.iterdir()) == [store.folder.parent]
-    assert not list(tmp_path.iterdir())
-
-
-def test_processes_that_make_and_remove_scratch_folders_at_once_leave_none_behind(tmp_path):
-    def make(_):
-        with scratch_store(tmp_path) as store:
-            assert store.folder.is_dir()
-
-    with ThreadPoolExecutor(4) as threads:  # each opens its own lock file, as processes do
-        list(threads.map(make, range(200)))
-    with scratch_store(tmp_path):
-        pass
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_folder_that_is_no_run_is_left_alone(tmp_path):

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from webwinnow.storage import atomic_file, atomic_folder, scratch_folder, write_file
+from webwinnow.platforms import lock_handle
+from webwinnow.storage import atomic, atomic_file, atomic_folder, scratch_folder, write_file
 
 KILLED_WRITER = """
 import os, sys
 from pathlib import Path
-from webwinnow.storage import atomic_file, atomic_folder, scratch_folder
+from webwinnow.storage import atomic_file, atomic_folder
 path = Path(sys.argv[1])
 if sys.argv[2] == "file":
     with atomic_file(path) as file:
         file.write(b"x" * 100_000)
         file.flush()
         os.kill(os.getpid(), 9)
-with atomic_folder(path) if sys.argv[2] == "folder" else scratch_folder(path) as folder:
+with atomic_folder(path) as folder:
     (folder / "a").write_bytes(b"old")
     (folder / "below").mkdir()
     (folder / "below" / "b").write_bytes(b"old")
@@ -86,11 +89,66 @@ def test_a_name_that_somebody_else_has_taken_is_not_written_to(tmp_path: Path, h
     assert victim.read_bytes() == b"precious"
 
 
-def test_a_scratch_folder_of_a_killed_process_is_taken_over_and_removed(tmp_path: Path) -> None:
-    killed_writer(tmp_path, "scratch")
-    assert len(list(tmp_path.iterdir())) == 1
+SCRATCH = """
+import os, shutil, sys
+from pathlib import Path
+from webwinnow.storage import atomic
+
+def kill(*_, **__):
+    os.kill(os.getpid(), 9)
+
+def kill_while_removing(folder, **_):
+    (folder / "lock").unlink()
+    kill()
+
+when, parent = sys.argv[1], Path(sys.argv[2])
+if when == "before its lock":
+    atomic.lock_handle = kill
+with atomic.scratch_folder(parent) as folder:
+    (folder / "a").write_text("x")
+    if when == "in use":
+        kill()
+    shutil.rmtree = kill_while_removing
+"""
+
+
+@pytest.mark.parametrize("when", ["before its lock", "in use", "while removing"])
+def test_the_scratch_folder_of_a_killed_process_is_removed_by_the_next_and_no_other(tmp_path: Path, when: str) -> None:
+    (tmp_path / ".webwinnow-scratch-own" / "letters").mkdir(parents=True)
+    own = set(tmp_path.iterdir())
+    done = subprocess.run([sys.executable, "-c", SCRATCH, when, str(tmp_path)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert len(set(tmp_path.iterdir()) - own) == 1
     with scratch_folder(tmp_path) as folder, scratch_folder(tmp_path) as other:
-        assert folder != other
         assert [*folder.iterdir(), *other.iterdir()] == []
-        assert len(list(tmp_path.iterdir())) == 2
-    assert list(tmp_path.iterdir()) == []
+        assert set(tmp_path.iterdir()) == own | {folder.parent, other.parent}
+    assert set(tmp_path.iterdir()) == own
+
+
+def test_a_scratch_folder_that_another_process_removes_at_once_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    removed = []
+
+    def late(handle: int) -> bool:
+        if not removed:
+            removed.extend(tmp_path.iterdir())
+            shutil.rmtree(removed[0])
+        return lock_handle(handle)
+
+    monkeypatch.setattr(atomic, "lock_handle", late)
+    with scratch_folder(tmp_path) as folder:
+        assert list(tmp_path.iterdir()) == [folder.parent]
+    assert not list(tmp_path.iterdir())
+
+
+def test_processes_that_make_and_remove_scratch_folders_at_once_leave_none_behind(tmp_path: Path) -> None:
+    def make(number: int) -> None:
+        with scratch_folder(tmp_path) as folder:
+            (folder / str(number)).mkdir()
+
+    with ThreadPoolExecutor(4) as threads:  # each opens its own lock file, as processes do
+        list(threads.map(make, range(200)))
+    with scratch_folder(tmp_path):
+        pass
+    assert not list(tmp_path.iterdir())

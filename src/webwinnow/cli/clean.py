@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -30,6 +29,7 @@ from webwinnow.methods import DEFAULT_METHOD
 from webwinnow.parsing import ParseLimits
 from webwinnow.replicas import ReplicaSettings
 from webwinnow.site.modelstore import open_models
+from webwinnow.storage import scratch_folder
 from webwinnow.templates import TemplateList
 from webwinnow.urls import SiteKey, is_web_link
 
@@ -286,10 +286,7 @@ def crawled_inputs(
         yield inputs
         return
     with ExitStack() as folders:
-        if out == STDOUT:
-            warc = Path(folders.enter_context(tempfile.TemporaryDirectory(prefix="webwinnow-"))) / "crawl.warc.gz"
-        else:
-            warc = crawl_beside(out)
+        warc = folders.enter_context(scratch_folder()) / "crawl.warc.gz" if out == STDOUT else crawl_beside(out)
         unfinished = state_folder(warc).is_dir()
         if not resume or unfinished or not warc.exists():
             found = crawl_sites(starts, warc, settings, resume=resume and unfinished, **progress.callbacks)

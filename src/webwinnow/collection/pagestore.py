@@ -13,7 +13,6 @@ import marshal
 import os
 import shutil
 import struct
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -25,7 +24,7 @@ from webwinnow.errors import SettingsError, WebwinnowError
 from webwinnow.pagetree import PageTree
 from webwinnow.platforms import locked_file
 from webwinnow.records import PageRecord
-from webwinnow.storage import atomic_file, open_database, read_note, transaction, write_all, write_note
+from webwinnow.storage import atomic_file, open_database, read_note, scratch_folder, transaction, write_all, write_note
 from webwinnow.treebytes import tree_from_bytes
 from webwinnow.urls import SiteKey
 
@@ -37,7 +36,6 @@ SIGN = 1 << 63
 """SQLite, Arrow and Spark have no unsigned integers: keys are stored less this."""
 MOST_ROWS = SIGN - 1
 """The greatest number that SQLite takes as a limit."""
-_SCRATCH = "webwinnow-scratch-"
 _LENGTH = struct.Struct("<Q")
 
 _SCHEMA = """
@@ -373,37 +371,12 @@ class CollectionStore:
 
 @contextmanager
 def scratch_store(tmp: Path | None = None, identity: dict[str, Any] | None = None) -> Iterator[CollectionStore]:
-    """A store in a temporary folder, in `tmp` or where the system has them; those of killed processes are removed."""
-    parent = Path(tempfile.gettempdir()) if tmp is None else tmp
-    for left in parent.glob(f"{_SCRATCH}*"):
-        with suppress(OSError, SettingsError):  # not ours, or removed meanwhile
-            _remove_if_left(left)
-    folder, lock = _new_scratch(parent)
-    with lock:
-        try:
-            with CollectionStore(folder / "run", identity or {}, resume=False) as store:
-                yield store
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def _new_scratch(parent: Path) -> tuple[Path, IO[bytes]]:
-    """A new folder with its lock; another one where `_remove_if_left` had the lock first."""
-    while True:
-        folder = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=parent))
-        lock = locked_file(folder / "lock")
-        if lock is not None:
-            return folder, lock
-
-
-def _remove_if_left(folder: Path) -> None:
-    """Remove a scratch folder whose process is gone, wherever it was killed: a live one has the lock."""
-    if folder.lstat().st_uid != os.geteuid() or not {path.name for path in folder.iterdir()} <= {"lock", "run"}:
-        return
-    lock = locked_file(folder / "lock")
-    if lock is not None:
-        with lock:
-            shutil.rmtree(folder, ignore_errors=True)
+    """A store in a temporary folder, in `tmp` or where the system has them."""
+    with (
+        scratch_folder(tmp) as folder,
+        CollectionStore(folder / "run", identity or {}, resume=False) as store,
+    ):
+        yield store
 
 
 def part_path(folder: Path, part: int, *, rejected: bool = False) -> Path:

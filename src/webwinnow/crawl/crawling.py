@@ -10,7 +10,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -36,6 +35,7 @@ from webwinnow.parsing import parse
 from webwinnow.platforms import locked_file
 from webwinnow.progress import Progress, no_progress
 from webwinnow.records import PageRecord
+from webwinnow.storage import scratch_folder
 
 WARC_NAMES: Final = (".warc.gz", ".warc")
 SECONDS_TO_STOP: Final = 5.0
@@ -187,8 +187,8 @@ def fetch_page(url: str, settings: CrawlSettings | None = None) -> PageRecord:
     Only the settings of a single request count. robots.txt, which is for crawlers, is not fetched.
     """
     wanted = replace(settings or CrawlSettings(), pages=1, delay=0.0, robots=False, scope="any")
-    with tempfile.TemporaryDirectory(prefix="webwinnow-") as folder:
-        out = Path(folder) / "page.warc.gz"
+    with scratch_folder() as folder:
+        out = folder / "page.warc.gz"
         found = crawl([url], out, wanted, follow=FollowNone())
         if not found.stored:
             why = ", ".join(reason for _, reason, _ in found.reasons) or found.ended

@@ -18,16 +18,17 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from webwinnow.platforms import lock_handle
+from webwinnow.platforms import lock_file, lock_handle
 
 LOCKS: Final = os.name != "nt"
 """Whether files and folders can be locked, and renamed while they are open."""
 ATTEMPTS: Final = 8
 """Other names that are tried where another process writes to the same destination."""
+_SCRATCH: Final = ".webwinnow-scratch-"
 
 
 @contextmanager
@@ -79,15 +80,49 @@ def atomic_folder(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def scratch_folder(parent: Path) -> Iterator[Path]:
-    """Make an empty folder in `parent` that is removed when the block ends; one of a killed process is taken over."""
-    unfinished, handle = _claimed(parent.resolve() / "scratch", _open_folder)
+def scratch_folder(parent: Path | None = None) -> Iterator[Path]:
+    """Make an empty folder in `parent`, or where the system has such, that is removed when the block ends.
+
+    What killed processes left in `parent` is removed first. Only the user can read the folder.
+    """
+    if parent is None:
+        from tempfile import gettempdir  # noqa: PLC0415 (loads libraries; most commands need none)
+
+        parent = Path(gettempdir())
+    for left in parent.glob(f"{_SCRATCH}*") if LOCKS else ():
+        with suppress(OSError):  # not ours, or removed meanwhile
+            _remove_if_left(left)
+    folder, lock = _new_scratch(parent)
     try:
-        _clear(unfinished)
-        yield unfinished
+        (folder / "files").mkdir()
+        yield folder / "files"
     finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        os.close(handle)
+        if not LOCKS:
+            lock.close()
+        shutil.rmtree(folder, ignore_errors=True)
+        lock.close()
+
+
+def _new_scratch(parent: Path) -> tuple[Path, BinaryIO]:
+    """A new folder and its lock; another one where `_remove_if_left` had the lock first."""
+    from tempfile import mkdtemp  # noqa: PLC0415
+
+    while True:
+        folder = Path(mkdtemp(prefix=_SCRATCH, dir=parent))
+        with suppress(FileNotFoundError), ExitStack() as opened:
+            lock = opened.enter_context((folder / "lock").open("ab"))
+            if lock_handle(lock.fileno()) and os.path.samestat(os.fstat(lock.fileno()), (folder / "lock").stat()):
+                opened.pop_all()
+                return folder, lock
+
+
+def _remove_if_left(folder: Path) -> None:
+    """Remove a scratch folder whose process is gone, wherever it was killed: a live one has the lock."""
+    if folder.lstat().st_uid != os.geteuid() or not {path.name for path in folder.iterdir()} <= {"files", "lock"}:
+        return
+    with (folder / "lock").open("ab") as lock:
+        if lock_file(lock, wait=False):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def write_file(path: Path | str, data: bytes, *, durable: bool = True) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,6 +25,7 @@ from webwinnow.io.tablefiles import TableFile
 from webwinnow.methods import CleaningSettings
 from webwinnow.parsing import ParseLimits
 from webwinnow.progress import Progress, no_progress
+from webwinnow.storage import scratch_folder
 from webwinnow.urls import SiteKey
 from webwinnow.words import StopList
 
@@ -106,14 +106,14 @@ def mining_experiment(
     if not any(task.ready for task in tasks):
         reasons = " ".join(f"{task.name}: {' '.join(task.notes)}" for task in tasks)
         raise InputError(f"{data}: no task can be mined; {reasons}")
-    with tempfile.TemporaryDirectory(prefix="webwinnow-", dir=tmp) as folder, JobPool(settings.jobs) as pool:
+    with scratch_folder(tmp) as folder, JobPool(settings.jobs) as pool:
         with _parsed(file, rows, settings, tmp, progress, note) as collection:
             cleaned = cleanedwords.clean_sites(
                 collection.store, methods, settings.cleaning, rows.sites, settings.stop_list, pool, cache, progress
             )
         tasks = rows.tasks(cleaned.read)
         ready = [task for task in tasks if task.ready]
-        found = _mine(ready, cleaned, methods, settings, Path(folder), pool, cache, progress)
+        found = _mine(ready, cleaned, methods, settings, folder, pool, cache, progress)
     return MiningResults(
         data=data.name,
         pages=int(cleaned.read.sum()),
