@@ -165,6 +165,19 @@ def test_no_speed_is_shown_of_the_first_second(
     ]
 
 
+@pytest.mark.parametrize("content", [b"\xc1\xff" * 20, b"", b"short", b"two lines\n" * 9, b"\0" * 40, None])
+def test_a_file_without_a_token_is_refused(
+    command: Command, tmp_path: Path, content: bytes | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = pytest.importorskip("webwinnow.service.server", exc_type=ImportError)
+    monkeypatch.setattr(server, "serve", lambda *_: None)
+    file = tmp_path / "token"
+    file.mkdir() if content is None else file.write_bytes(content)
+    code, _, message = command("serve", "--folder", tmp_path / "data", "--token-file", file, "--port", 0)
+    assert (code, len(message.splitlines()), "token" in message) == (2, 1, True)
+    assert not (tmp_path / "data").exists()
+
+
 def test_an_error_has_no_control_characters_of_the_input(command: Command, tmp_path: Path) -> None:
     file = tmp_path / "crawl.jsonl"
     file.write_text(json.dumps({"url": "http://a.example/", "\x1b[31mred\x07": ""}) + "\n")

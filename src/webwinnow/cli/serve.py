@@ -83,5 +83,5 @@ def _token(file: Path | None) -> str | None:
         return os.environ.get(TOKEN_VARIABLE) or None
     try:
         return file.read_text(encoding="utf-8").strip()
-    except OSError as error:
-        raise InputError(f"{file}: {error.strerror}; expected a file with the token") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: cannot be read ({error}); expected a file with the token") from None

@@ -67,8 +67,9 @@ class ServiceSettings:
     workers: int = 0
 
     def __post_init__(self) -> None:
-        if self.token is not None and (len(self.token) < SHORTEST_TOKEN or not self.token.isascii()):
-            raise SettingsError(f"the token is too short: expected {SHORTEST_TOKEN} ASCII characters or more")
+        token = self.token
+        if token is not None and (len(token) < SHORTEST_TOKEN or not (token.isascii() and token.isprintable())):
+            raise SettingsError(f"the token is no token: expected {SHORTEST_TOKEN} printable ASCII characters or more")
         if self.token is None and not is_loopback(self.host):
             raise SettingsError(f"{self.host} can be reached from other machines: a token is required")
         for name in ("page_bytes", "upload_bytes", "page_seconds", "waiting_pages", "queued_jobs", "idle_seconds"):
