@@ -11,9 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from webwinnow._htmltree import NAMES, HtmlTree, utf8_kind
-from webwinnow._layout import tag_counts
 from webwinnow.errors import PageRefused
-from webwinnow.parsing import DEFAULT_LIMITS, _as_utf8, _built, _built_with_turbohtml, parse
+from webwinnow.parsing import DEFAULT_LIMITS, _as_utf8, _built, _built_with_turbohtml, parse, with_end_tags
 
 GOLDEN = sorted(Path(__file__).parent.joinpath("golden").glob("*.html"))
 MOST = 1_000_000
@@ -22,7 +21,7 @@ MOST = 1_000_000
 def assert_parsers_agree(page: str | bytes) -> None:
     body, _ = _as_utf8(page, None)
     ours = _built(body, "http://a.example/", DEFAULT_LIMITS)
-    if ours is None or (HtmlTree(body, MOST).left != "xml" and tag_counts(body)[2]):
+    if ours is None or (HtmlTree(body, MOST).left != "xml" and with_end_tags(body.decode()) != body.decode()):
         return  # `<iframe/>` in raw text or a value is no tag, but is given an end tag for turbohtml
     if b"<template" in body.lower() and b"<frameset" in body.lower():
         return  # after text in a table in a template, turbohtml takes a FRAMESET that the standard ignores
@@ -122,6 +121,8 @@ PAGES = """
 <object><p>a<b>b</object>c<marquee><i>d</marquee>e
 <head><title>a &amp; b</title><noscript><link><p>x</noscript>y
 <noscript><p>a</noscript><body><noscript><p>b</noscript>
+0<noscript class=''<p/></p>
+a<noscript class='>' />b<iframe title=">"/>c
 <head></head><head> <html lang=x> <title>a</title>
 <body>a</body> b</html> c<p>d
 </br></p>a</div></h1><br></br>

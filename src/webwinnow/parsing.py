@@ -188,10 +188,10 @@ def _built(page: bytes, url: str, limits: ParseLimits) -> tuple[dict[str, Any], 
 def _built_with_turbohtml(page: bytes, url: str, limits: ParseLimits) -> tuple[dict[str, Any], Head, bool]:
     """The columns of a page in UTF-8, its head, and whether rules of style sheets were left out."""
     text = page.decode()
-    tags, reopened, xml_closed = tag_counts(page)
+    tags, reopened, _ = tag_counts(page)
     _check_growth(text, tags, reopened, limits.max_nodes)
     _check_merged(text)
-    if xml_closed:
+    if "/>" in text:
         text = with_end_tags(text)
     markup, head, css_clipped = _parsed(text, url, css=limits.css)
     return lay_out(markup, limits.max_nodes, limits.max_depth, limits.max_attributes), head, css_clipped
