@@ -132,22 +132,26 @@ def test_models_with_damaged_sums_are_not_merged_in_part(valid: Path, tmp_path: 
         "rank {} -o o.jsonl",
         "index {} -o o",
         "experiment search {} -o o --titles 4 --disk-groups 0",
+        "experiment replicas pairs.jsonl {} -o o",
     ],
 )
 def test_an_input_that_is_cut_short_is_read_up_to_there_and_exits_with_1(
     command: str, valid: Path, tmp_path: Path
 ) -> None:
-    kind = command.split(maxsplit=1)[0]
+    kind = command.partition(" {}")[0]
     link = {"source": "http://a.example/1", "target": "http://a.example/2", "kept": True}
     whole = {
         "inspect": (valid / "pages.jsonl").read_bytes(),
         "features": (valid / "pages.jsonl").read_bytes(),
+        "experiment replicas pairs.jsonl": (valid / "pages.jsonl").read_bytes(),
         "rank": b"".join(json.dumps(one).encode() + b"\n" for one in (link, link | {"target": "http://a.example/3"})),
     }.get(kind, (valid / "records.jsonl").read_bytes())
     options = ("--targets",) if kind == "rank" else ()
+    pair = {"page_a": "p0", "page_b": "p1", "replica": False, "kind": "other"}
+    (tmp_path / "pairs.jsonl").write_text(json.dumps(pair) + "\n" + json.dumps(pair | {"replica": True}) + "\n")
     for content, code in ((whole, 0), (whole[:-20], 1)):
         (tmp_path / "given.jsonl").write_bytes(content)
         done = run(*command.format("given.jsonl").split(), *options, cwd=tmp_path)
         assert done.returncode == code, done.stderr
         assert "Traceback" not in done.stderr
-        assert len(list(tmp_path.iterdir())) > 1
+        assert len(list(tmp_path.iterdir())) > 2

@@ -54,12 +54,14 @@ def replicas(
     """
     labelled, key = read_pairs(pairs), SiteKey.parse(site_by)
     with shown_progress(quiet=quiet) as progress:
+        note = Notes(progress.note)  # pages are read several times
         texts = {
-            cleaning: cleaned_texts(pages, labelled, cleaning, key, progress.update)
+            cleaning: cleaned_texts(pages, labelled, cleaning, key, progress.update, note)
             for cleaning in dict.fromkeys(("none", "docview", method))
         }
     results = replica_experiment(labelled, texts, opt.stop_list(stop_words))
-    _write_results(out, "replicas", results.to_plain(), results.to_markdown(), quiet=quiet)
+    table = results.to_markdown()
+    _write_results(out, "replicas", results.to_plain(), table, quiet=quiet, failed=progress.partial_inputs)
 
 
 @experiment.command()

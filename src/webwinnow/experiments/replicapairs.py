@@ -22,6 +22,7 @@ from webwinnow.fingerprints import BITS, distance, simhash
 from webwinnow.io import open_pages
 from webwinnow.io.inputs import known_page_count
 from webwinnow.io.tablefiles import TableFile
+from webwinnow.io.unpacking import InputProblem, ProblemListener, ignore_problem
 from webwinnow.pagemeta import metadata
 from webwinnow.pagemodel import PageContext
 from webwinnow.pagetree import PageTree
@@ -77,17 +78,24 @@ def read_pairs(path: Path) -> list[Pair]:
 
 
 def cleaned_texts(
-    pages: Path, pairs: Sequence[Pair], cleaning: str, site_by: SiteKey, on_progress: Progress | None = None
+    pages: Path,
+    pairs: Sequence[Pair],
+    cleaning: str,
+    site_by: SiteKey,
+    on_progress: Progress | None = None,
+    on_problem: ProblemListener = ignore_problem,
 ) -> dict[str, PageText]:
     """Return the cleaned text of each page of the pairs by page id, each site learned from all its pages."""
     progress = on_progress or no_progress
     wanted = {page for pair in pairs for page in (pair.page_a, pair.page_b)}
     sites: dict[str, list[tuple[str | None, PageTree]]] = defaultdict(list)
     total = known_page_count([pages])
-    for done, page in enumerate(open_pages([pages], on_problem=lambda _: None), start=1):
+    for done, page in enumerate(open_pages([pages], on_problem=on_problem), start=1):
         if page.refused is None:
             tree = parse(page.body, url=page.url, content_type=page.content_type, layout=page.layout)
             sites[site_by.of(page)].append((page.page_id, tree))
+        else:
+            on_problem(InputProblem(f"{pages}: page {done} was refused ({page.refused})"))
         progress("parse", done, total)
     texts: dict[str, PageText] = {}
     cleaner = Cleaner.of(cleaning)
