@@ -93,7 +93,7 @@ test: setup browser axe lint types
 	$(BIN)/python -m pytest -m "not slow" -n 3 --dist loadfile --no-loadscope-reorder
 
 test-all: setup browser axe $(VENV)/.engines $(VENV)/.bench $(VENV)/.docs lint types test-sanitized
-	$(BIN)/python -m pytest
+	WEBWINNOW_EXPLORE=1 $(BIN)/python -m pytest
 
 # Every core has a process that computes as long as the tests run, so that a test that relies on time fails here.
 test-busy: setup browser axe
