@@ -69,7 +69,7 @@ class ServiceSettings:
     def __post_init__(self) -> None:
         token = self.token
         if token is not None and (len(token) < SHORTEST_TOKEN or not (token.isascii() and token.isprintable())):
-            raise SettingsError(f"the token is no token: expected {SHORTEST_TOKEN} printable ASCII characters or more")
+            raise SettingsError(f"the token is too short: expected {SHORTEST_TOKEN} or more printable ASCII characters")
         if self.token is None and not is_loopback(self.host):
             raise SettingsError(f"{self.host} can be reached from other machines: a token is required")
         for name in ("page_bytes", "upload_bytes", "page_seconds", "waiting_pages", "queued_jobs", "idle_seconds"):
