@@ -1,11 +1,12 @@
 """Record the output of every command and compare two recordings: checks that a refactoring changes no output.
 
-    python tools/golden.py record FOLDER [--only NAME ...] [--swde]
+    python tools/golden.py record FOLDER [--only NAME ...] [--data]
     python tools/golden.py compare BEFORE AFTER
 
-`record` runs the `webwinnow` of this interpreter on the sample crawl, one folder for each case; `--swde` adds every
-cleaning method on sites-swde under WEBWINNOW_DATA. `compare` lists files that differ. A case keeps its name when
-the spelling of a command changes, so that recordings of different commits can be compared.
+`record` runs the `webwinnow` of this interpreter on the sample crawl, one folder for each case; `--data` adds every
+cleaning method on sites-swde, pages-wcxb and sites-news, and the experiments, with the files under WEBWINNOW_DATA.
+`compare` lists files that differ. A case keeps its name when the spelling of a command changes, so that recordings of
+different commits can be compared. `crawl`, `serve` and `sites mine` are left to their tests: what they write has times.
 """
 
 from __future__ import annotations
@@ -63,7 +64,22 @@ CASES: dict[str, list[list[str]]] = {
     "features-tfidf": [["features", CRAWL, "-o", "{out}/o.npz", "--weighting", "tfidf"]],
     "features-exact": [["features", CRAWL, "-o", "{out}/o.npz", "--no-mapped"]],
     "replicas": [["replicas", CRAWL, "-o", "{out}/o.jsonl"]],
-    "links": [["links", CRAWL, "-o", "{out}/o.jsonl", "--all"]],
+    "links": [["links", CRAWL, "-o", "{out}/o.jsonl", "--all"], ["links", CRAWL, "-o", "{out}/kept.graphml"]],
+    "rank": [["rank", CRAWL, "-o", "{out}/o.jsonl"]],
+    "clean-corpus": [
+        ["clean", CRAWL, "-o", "{out}/o.jsonl", "--lang", "en", "--min-words", "50", "--quality", "fineweb", "--signals"]
+    ],
+    "clean-selected": [["clean", CRAWL, "-o", "{out}/o.jsonl", "--keep", "h1", "--drop", "//pre", "--no-tables"]],
+    "models": [
+        ["learn", CRAWL, "-o", "{out}/models"],
+        ["models", "pack", "{out}/models", "-o", "{out}/models.parquet"],
+        ["clean", CRAWL, "-o", "{out}/o.jsonl", "--models", "{out}/models.parquet"],
+        ["models", "merge", "{out}/models", "-o", "{out}/merged"],
+        ["clean", CRAWL, "-o", "{out}/m.jsonl", "--method", "aligned", "--models", "{out}/merged"],
+    ],
+    "methods": [["methods"], ["methods", "combined"]],
+    **{f"page-method-{name}": [["page", PAGE, "--method", name, "--explain"]] for name in METHODS},
+    "kinds": [["clean", "samples/kinds.warc.gz", "-o", "{out}/o.jsonl", "--rejected", "{out}/r.jsonl"]],
     "templates": [["lists", "templates", CRAWL, "-o", "{out}/o.jsonl"]],
     "stopwords": [["lists", "stopwords", CRAWL]],
     "cluster": [["cluster", CRAWL, "-k", "4", "-o", "{out}/o.jsonl"]],
@@ -124,18 +140,50 @@ def shared(folder: Path) -> dict[str, str]:
     return {"shared": str(folder)}
 
 
-def swde_cases() -> dict[str, list[list[str]]]:
-    """Return the cases of every method on sites-swde."""
-    data = Path(os.environ["WEBWINNOW_DATA"]) / "sites-swde.parquet"
-    return {
-        f"swde-{method}": [["clean", str(data), "-o", "{out}/o.jsonl", "--site-by", "column", "--method", method]]
+def data_cases() -> dict[str, list[list[str]]]:
+    """Return the cases of every method on whole collections, and of the experiments."""
+    data = Path(os.environ["WEBWINNOW_DATA"])
+    cleaned = {
+        f"{name}-{method}": [
+            [
+                "clean",
+                str(data / file),
+                "-o",
+                "{out}/o.jsonl",
+                "--rejected",
+                "{out}/r.jsonl",
+                "--method",
+                method,
+                *split,
+            ]
+        ]
+        for name, file, split in (
+            ("swde", "sites-swde.parquet", ["--site-by", "column"]),
+            ("wcxb", "pages-wcxb.parquet", []),
+            ("news", "sites-news.parquet", ["--site-by", "column"]),
+        )
         for method in METHODS
+    }
+    replicas, news = (
+        [str(data / file) for file in ("replicas-pairs.parquet", "replicas.parquet")],
+        data / "sites-news.parquet",
+    )
+    return cleaned | {
+        "experiment-replicas": [["experiment", "replicas", *replicas, "-o", "{out}/x"]],
+        "news-features": [["features", str(news), "-o", "{out}/o.npz", "--site-by", "column"]],
+        "news-inspect": [["inspect", str(news), "-o", "{out}/o.html", "--site-by", "column"]],
+        "news-cluster": [["cluster", str(news), "-k", "8", "-o", "{out}/o.jsonl", "--site-by", "column"]],
+        "ics-rank": [["rank", str(data / "crawl-ics.parquet"), "-o", "{out}/o.jsonl"]],
+        "docs-sites": [
+            ["sites", "train", str(data / "sites-docs.parquet"), "--label", "label", "-o", "{out}/m.npz"],
+            ["sites", "classify", "{out}/m.npz", str(data / "sites-docs.parquet"), "-o", "{out}/o.jsonl"],
+        ],
     }
 
 
-def record(folder: Path, only: list[str], *, swde: bool) -> int:
+def record(folder: Path, only: list[str], *, data: bool) -> int:
     """Run the cases; return the number of commands that failed."""
-    cases = CASES | (swde_cases() if swde else {})
+    cases = CASES | (data_cases() if data else {})
     failures = 0
     for name, commands in cases.items():
         if only and not any(name.startswith(start) for start in only):
@@ -192,13 +240,13 @@ def main() -> int:
     recording = commands.add_parser("record")
     recording.add_argument("folder", type=Path)
     recording.add_argument("--only", nargs="*", default=[])
-    recording.add_argument("--swde", action="store_true")
+    recording.add_argument("--data", action="store_true")
     comparing = commands.add_parser("compare")
     comparing.add_argument("before", type=Path)
     comparing.add_argument("after", type=Path)
     given = parser.parse_args()
     if given.command == "record":
-        return int(record(given.folder.resolve(), given.only, swde=given.swde) > 0)
+        return int(record(given.folder.resolve(), given.only, data=given.data) > 0)
     return int(compare(given.before, given.after) > 0)
 
 
