@@ -29,7 +29,7 @@ help:
 	@echo "make bench     speed and quality beside peers; writes benchmarks/RESULTS.md"
 	@echo "make train     train the page model and the recogniser of kinds again; writes their weights.npz and kinds.npz"
 	@echo "make pictures  take the pictures of docs/inspect.md, docs/cluster.md and docs/serve.md anew"
-	@echo "make train-items  train the trees of method items again; writes src/webwinnow/cleaning/itemtrees.npz"
+	@echo "make train-items  train the trees of method items again; writes src/webwinnow/methods/itemtrees.npz"
 	@echo "make docs      build the documentation site in site/; start with site/index.html"
 	@echo "make sample    build samples/docs.warc.gz again from Debian packages"
 	@echo "make kinds     build samples/kinds.warc.gz again from tools/kinds"

@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from webwinnow.mining.classifiers import ChiSquareNeighbours, Classifier, Folds, LinearSVM, probabilities, slope_of
-from webwinnow.mining.classmodel import Taxonomy
-from webwinnow.mining.classscores import ClassScores, Reliability
+from webwinnow.classify.classifiers import ChiSquareNeighbours, Classifier, Folds, LinearSVM, probabilities, slope_of
+from webwinnow.classify.classmodel import Taxonomy
+from webwinnow.classify.scores import ClassScores, Reliability
 
 VERTICALS = ("auto", "restaurant", "job", "movie", "camera")
 COLUMNS = ("classes", "weighting", "method", "accuracy", "macro F", "Brier score", "calibration error")

@@ -137,7 +137,7 @@ def _classic(collection: Collection) -> Found:
 
 
 def _row(collection: Collection, method: str, found: Found) -> tuple[str, ...]:
-    from webwinnow.mining import agreement
+    from webwinnow.cluster.clustering import agreement
 
     pages = list(collection.site)
     label = np.array([found.label[page] for page in pages])
@@ -160,7 +160,7 @@ def _row(collection: Collection, method: str, found: Found) -> tuple[str, ...]:
 
 def coherence(tops: Sequence[Sequence[str]], texts: Sequence[str]) -> float:
     """The mean NPMI of the pairs of top words of each cluster; -1 for a pair that no text has."""
-    from webwinnow.words import words
+    from webwinnow.page.words import words
 
     wanted = {word for top in tops for word in top}
     held: dict[str, set[int]] = defaultdict(set)

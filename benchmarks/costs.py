@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from webwinnow.collection.pagestore import CollectionStore, PageRow
-from webwinnow.collection.pageworker import PageWorker
-from webwinnow.collection.settings import RunSettings
-from webwinnow.collection.workerjobs import CleanStored, LearnSite, ParsePage, Shared, SiteToClean
-from webwinnow.io import open_pages
-from webwinnow.replicas import sketch_type
-from webwinnow.urls import SiteKey
+from webwinnow.page.urls import SiteKey
+from webwinnow.replicas.sketches import sketch_type
+from webwinnow.run.inputs import open_pages
+from webwinnow.run.pagestore import CollectionStore, PageRow
+from webwinnow.run.pageworker import PageWorker
+from webwinnow.run.settings import RunSettings
+from webwinnow.run.workerjobs import CleanStored, LearnSite, ParsePage, Shared, SiteToClean
 
 FILES = {"sites-swde": ("shop pages", 1500), "pages-wcxb": ("pages of all kinds, mostly one per site", 800)}
 COLUMNS = ("what", "per page", "per million pages")

@@ -18,7 +18,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "servers"))
 from sitepages import pages_of
 from webserver import WebServer
 
-from webwinnow.crawl import AddressGuard, CrawlSettings, Follow, FollowAll, FollowKept, crawl
+from webwinnow.crawl.crawling import crawl
+from webwinnow.crawl.follow import Follow, FollowAll, FollowKept
+from webwinnow.crawl.guard import AddressGuard
+from webwinnow.crawl.settings import CrawlSettings
 
 COLUMNS = ("what", "pages", "pages/s", "CPU ms per page")
 PAGES = 100

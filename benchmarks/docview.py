@@ -127,7 +127,7 @@ def abstracts(found: list[tuple[dict[str, Any], str]], how: str) -> Iterator[tup
 
 
 def _true_sentences(text: str) -> int:
-    from webwinnow.docview.view import is_sentence, sentences
+    from webwinnow.record.view import is_sentence, sentences
 
     return sum(is_sentence(sentence) for _, sentence in sentences(text.split("\n")))
 
@@ -142,9 +142,9 @@ def held_out(data: Path, progress: Callable[[str], None] = print) -> Iterator[tu
     from training.fit import fit, folds_of
     from training.pages import load
 
-    from webwinnow.cleaner import CleanPage
-    from webwinnow.cleaning.page import PageSettings, clean
-    from webwinnow.pagemodel import PageContext
+    from webwinnow.judge.evidence import PageContext
+    from webwinnow.judge.page import PageSettings, clean
+    from webwinnow.record.cleaner import CleanPage
 
     pages = load(data)
     fold = folds_of(pages, 5, 0)
@@ -165,7 +165,7 @@ def held_out(data: Path, progress: Callable[[str], None] = print) -> Iterator[tu
 def _cost(data: Path) -> Iterator[tuple[str, str]]:
     """Measure what a view adds to parsing, cleaning, metadata and text: minimum of several rounds for each page."""
     import webwinnow
-    from webwinnow.docview import view_of
+    from webwinnow.record.view import view_of
 
     spent: dict[str, float] = defaultdict(float)
     for page in _pages(data)[:TIMED_PAGES]:

@@ -30,9 +30,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "files"))
 
 from emptycases import EMPTY, FULL
 
-from webwinnow.cleaner import Cleaner, CleanPage
-from webwinnow.cleaning.emptypages import JUDGED_WORDS, NO_CONTENT_BELOW
-from webwinnow.parsing import parse
+from webwinnow.judge.emptypages import JUDGED_WORDS, NO_CONTENT_BELOW
+from webwinnow.page.parsing import parse
+from webwinnow.record.cleaner import Cleaner, CleanPage
 
 LEAST_TRUE = 5
 """Words of a true text, or wanted segments, without which a page does not count."""

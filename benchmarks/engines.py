@@ -7,8 +7,9 @@ import time
 import warnings
 from pathlib import Path
 
-from webwinnow.commands import RunSettings, run
-from webwinnow.urls import SiteKey
+from webwinnow.page.urls import SiteKey
+from webwinnow.run.cleaning import run
+from webwinnow.run.settings import RunSettings
 
 CORES = 2
 ROUNDS = 2
@@ -35,7 +36,7 @@ def _timed(pages: Path, out: Path, engine: object, jobs: int) -> tuple[float, di
 
 def same_bytes(data: Path) -> list[tuple[str, ...]]:
     """Clean the shop pages with every engine, one after the other, start-up excluded; best of two rounds."""
-    from webwinnow.engines import engine_named
+    from webwinnow.run.engines import engine_named
 
     pages = data / "sites-swde.parquet"
     with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from webwinnow.fingerprints import page_fingerprint
-from webwinnow.io import open_pages
-from webwinnow.pagemodel import PageEvidence
-from webwinnow.parsing import parse
+from webwinnow.judge.evidence import PageEvidence
+from webwinnow.page.fingerprints import page_fingerprint
+from webwinnow.page.parsing import parse
+from webwinnow.run.inputs import open_pages
 from webwinnow.site.blocktable import BlockRows
 from webwinnow.site.epochs import FAMILIAR, familiarity
 

@@ -23,10 +23,11 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 
 from training.sites import fold_of, site_of
 
-from webwinnow.cleaner import Cleaner, CleanPage
-from webwinnow.fingerprints import exact_fingerprint
-from webwinnow.pagemodel import PageContext, PageModel
-from webwinnow.parsing import parse
+from webwinnow.judge.evidence import PageContext
+from webwinnow.judge.models import PageModel
+from webwinnow.page.fingerprints import exact_fingerprint
+from webwinnow.page.parsing import parse
+from webwinnow.record.cleaner import Cleaner, CleanPage
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.sums import SiteSums, choose_pages, page_key
 

@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.sitemining.hmt import Forest, HiddenMarkovTree, TreeParameters
-from webwinnow.sitemining.hmt._passes import viterbi as compiled_viterbi
-from webwinnow.sitemining.hmt.inference import beliefs
+from webwinnow.site.hmt._passes import viterbi as compiled_viterbi
+from webwinnow.site.hmt.hiddenmarkovtree import HiddenMarkovTree
+from webwinnow.site.hmt.inference import beliefs
+from webwinnow.site.hmt.treemodel import Forest, TreeParameters
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "oracles"))
 

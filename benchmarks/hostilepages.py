@@ -16,8 +16,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "servers"))
 from hostile import ATTACHED, DOWNLOADS, PLAIN, TUNNELLED, Victim, processes_with, tried, until
 from webserver import Asked, Reply, WebServer, redirect
 
-from webwinnow.browser import PageToRender, RenderedPage, Renderer, RenderFailed, RenderSettings
-from webwinnow.crawl import AddressGuard, Route
+from webwinnow.crawl.browser.capture import PageToRender, RenderedPage, RenderFailed
+from webwinnow.crawl.browser.renderer import Renderer
+from webwinnow.crawl.browser.settings import RenderSettings
+from webwinnow.crawl.guard import AddressGuard, Route
 
 ADDRESS = "127.0.0.2"
 MB = 1 << 20

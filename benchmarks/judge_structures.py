@@ -20,9 +20,9 @@ import pyarrow.parquet as pq
 from heldout import NEWS, SHOPS, SINGLE
 from structures import CRAWL, MORE, Grid, grids_of
 
-from webwinnow.pagetree import PageTree
-from webwinnow.parsing import parse
-from webwinnow.render.walk import picture_source
+from webwinnow.page.parsing import parse
+from webwinnow.page.tree import PageTree
+from webwinnow.record.walk import picture_source
 
 SEED = 22
 TABLE_PAGES = {SHOPS: 40, CRAWL: 20}

@@ -19,7 +19,8 @@ COMPARED = 24
 
 def kmeans(data: Path) -> list[tuple[str, str]]:
     """Time of 800 runs of five clusters over all pages; the ratio to scikit-learn; F on car makes, run by run."""
-    from webwinnow.mining import KMeans, PageRows, UnitRows, agreement, best_run, k_means
+    from webwinnow.cluster.clustering import KMeans, UnitRows, agreement, best_run, k_means
+    from webwinnow.cluster.rows import PageRows
 
     crawl = data / "sites-swde.parquet"
     with tempfile.TemporaryDirectory() as folder:
@@ -66,7 +67,7 @@ def _side_by_side(unit: object, how: object) -> tuple[float, float]:
     from sklearn.exceptions import ConvergenceWarning
     from threadpoolctl import threadpool_limits
 
-    from webwinnow.mining import k_means
+    from webwinnow.cluster.clustering import k_means
 
     spent = [0.0, 0.0]
     warnings.simplefilter("ignore", ConvergenceWarning)

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
-from webwinnow.linkgraph import LinkGraph, pagerank
-from webwinnow.urls import canonical
+from webwinnow.links.graph import LinkGraph, pagerank
+from webwinnow.page.urls import canonical
 
 TOP = 20
 

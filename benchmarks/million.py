@@ -105,7 +105,7 @@ def attempt(faults: list[Fault], arguments: list[str], killed_workers: str) -> N
 
     Each worker that was killed adds a byte to the file `killed_workers`.
     """
-    from webwinnow.cli import main as webwinnow
+    from webwinnow.cli.app import main as webwinnow
     from webwinnow.cli.terminal import ShownProgress
 
     shown, seen = ShownProgress.update, Counter[str]()
@@ -131,7 +131,7 @@ def workers() -> list[int]:
     """The worker processes of this process."""
     threads = Path("/proc/self/task").iterdir()
     children = [child for thread in threads for child in map(int, (thread / "children").read_text().split())]
-    name = b"webwinnow.collection.pageworker"
+    name = b"webwinnow.run.pageworker"
     return sorted(child for child in children if name in Path(f"/proc/{child}/cmdline").read_bytes())
 
 

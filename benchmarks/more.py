@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from heldout import MORE, HeldOutPage, held_out_pages
 from peers import WITHOUT_COMMENTS, Extractor
 
-from webwinnow.cleaner import Cleaner
+from webwinnow.record.cleaner import Cleaner
 
 PEERS = (WITHOUT_COMMENTS, "resiliparse, main content")
 """The extractors that every set is also scored with. The true texts have no comments, and ours leaves them out too."""

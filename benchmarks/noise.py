@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.cleaning.kinds import FAMILIES, FAMILY_OF_KIND, KIND_CODE, KINDS, most_probable_kinds
+from webwinnow.judge.kinds import FAMILIES, FAMILY_OF_KIND, KIND_CODE, KINDS, most_probable_kinds
 
 TOOLS = Path(__file__).parents[1] / "tools"
 sys.path.insert(0, str(TOOLS))

@@ -79,8 +79,9 @@ def judge(
 def _judged(page, model) -> Judged:
     from training.pages import word_f1
 
-    from webwinnow.cleaner import Cleaner
-    from webwinnow.pagemodel import GENRES, PageContext
+    from webwinnow.judge.evidence import PageContext
+    from webwinnow.judge.reading import GENRES
+    from webwinnow.record.cleaner import Cleaner
 
     clean = Cleaner.of("page").clean_in(PageContext(page.tree, model=model))
     verdict = clean.verdict
@@ -180,7 +181,7 @@ def _speed(data: Path) -> list[tuple[str, str]]:
     import pyarrow.parquet as pq
 
     import webwinnow
-    from webwinnow.pagemodel import PageModel
+    from webwinnow.judge.models import PageModel
 
     model = PageModel.load()
     bodies = pq.read_table(data / "pages-wcxb.parquet", columns=["html"])["html"].to_pylist()

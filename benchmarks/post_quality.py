@@ -41,8 +41,8 @@ def tables(pages: Sequence, probability: list[np.ndarray]) -> str:
     from training.pages import SINGLE
     from training.posts import FORUM, LOOKED_AT, looked_at
 
-    from webwinnow.pagemodel import GENRES
-    from webwinnow.pagemodel.models import POST_ABOVE
+    from webwinnow.judge.models import POST_ABOVE
+    from webwinnow.judge.reading import GENRES
 
     seen = [
         (page, p, looked_at(page))

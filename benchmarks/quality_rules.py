@@ -21,7 +21,7 @@ COLUMNS = ("texts", "rules", "kept by datatrove", "kept here", "same decision", 
 
 def quality_rules(data: Path) -> list[tuple[str, ...]]:
     """Clean two files, then judge every kept text by both."""
-    from webwinnow.io.tablefiles import read_records
+    from webwinnow.run.tablefiles import read_records
 
     rows: list[tuple[str, ...]] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -36,12 +36,12 @@ def quality_rules(data: Path) -> list[tuple[str, ...]]:
 
 def cleaning_costs(path: Path) -> list[tuple[str, ...]]:
     """Milliseconds of CPU to parse and clean a page, and with signals or rules, each page by each in turn."""
-    from webwinnow.collection.corpusfilter import CorpusFilter
-    from webwinnow.collection.pageworker import PageWorker
-    from webwinnow.collection.settings import RunSettings
-    from webwinnow.collection.workerjobs import ParsePage
-    from webwinnow.io import open_pages
-    from webwinnow.urls import SiteKey
+    from webwinnow.page.urls import SiteKey
+    from webwinnow.run.corpusfilter import CorpusFilter
+    from webwinnow.run.inputs import open_pages
+    from webwinnow.run.pageworker import PageWorker
+    from webwinnow.run.settings import RunSettings
+    from webwinnow.run.workerjobs import ParsePage
 
     filters = {
         "clean": CorpusFilter(),
@@ -109,7 +109,7 @@ def _judges() -> dict[str, tuple[Callable[[str], str | None], Callable[[str], st
         gopher_repetition_filter,
     )
 
-    from webwinnow import textquality as tq
+    from webwinnow.record import textquality as tq
 
     split = lru_cache(maxsize=8)(gopher_quality_filter.split_into_words)
     for module in (fineweb_quality_filter, gopher_quality_filter, gopher_repetition_filter):

@@ -16,8 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import xxhash
 
-from webwinnow.browser import PageToRender, Renderer, RenderFailed, RenderSettings
-from webwinnow.browser.capture import RENDERED_TYPE
+from webwinnow.crawl.browser.capture import RENDERED_TYPE, PageToRender, RenderFailed
+from webwinnow.crawl.browser.renderer import Renderer
+from webwinnow.crawl.browser.settings import RenderSettings
 
 LEAST_STYLES = 20_000
 SEEN_PAGES = 100

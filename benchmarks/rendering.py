@@ -28,12 +28,14 @@ from seen import labelled_pages, means, word_f1
 from webserver import Asked, Reply, WebServer
 
 from webwinnow import open_pages
-from webwinnow.browser import PageToRender, Renderer, RenderSettings
-from webwinnow.cleaner import Cleaner
-from webwinnow.cleaning import REASONS
-from webwinnow.methods import CleaningSettings
-from webwinnow.pagemodel import PageContext
-from webwinnow.parsing import parse
+from webwinnow.crawl.browser.capture import PageToRender
+from webwinnow.crawl.browser.renderer import Renderer
+from webwinnow.crawl.browser.settings import RenderSettings
+from webwinnow.judge.evidence import PageContext
+from webwinnow.judge.verdict import REASONS
+from webwinnow.methods.registry import CleaningSettings
+from webwinnow.page.parsing import parse
+from webwinnow.record.cleaner import Cleaner
 
 COLUMNS = ("what", "pages", "measured")
 ADDRESS = "127.0.0.2"
@@ -304,7 +306,7 @@ def evidence(data: Path) -> list[tuple[str, ...]]:
 
 def _count_unseen(page: PageContext, truth: str, words: Counter[str]) -> None:
     """Count the words that the browser does not show as part of the page, and those in blocks that the truth has."""
-    from webwinnow.cleaning.visualevidence import unseen_reason
+    from webwinnow.judge.visualevidence import unseen_reason
 
     assert page.visual is not None
     reason = unseen_reason(page.visual)[page.tree.run_owner[page.blocks.first_run[page.evidence.said]]]

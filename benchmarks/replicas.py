@@ -32,7 +32,7 @@ def _write_sketches(path: Path, count: int) -> tuple[int, int]:
     """Write sketches: 10 % exact copies, 20 % near-duplicates, 20 % of one template. Return (replicas, others)."""
     import numpy as np
 
-    from webwinnow.replicas import sketch_type
+    from webwinnow.replicas.sketches import sketch_type
 
     chance = np.random.default_rng(7)
     rows = np.zeros(count, sketch_type())
@@ -78,9 +78,9 @@ def find(data: Path) -> list[tuple[str, str]]:
 
 
 def _speed(data: Path) -> str:
-    from webwinnow.cleaner import clean_page
-    from webwinnow.parsing import parse
-    from webwinnow.replicas import Standing, page_sketch
+    from webwinnow.page.parsing import parse
+    from webwinnow.record.cleaner import clean_page
+    from webwinnow.replicas.sketches import Standing, page_sketch
 
     pages = pq.read_table(data / "pages-wcxb.parquet", columns=["url", "html"]).slice(0, TREES).to_pylist()
     ready = []

@@ -10,8 +10,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from webwinnow import PageTree, SiteModel, clean_page, parse
-from webwinnow.cleaning.segments import SegmentSettings
-from webwinnow.methods import METHODS, CleaningSettings
+from webwinnow.methods.method_segments import SegmentSettings
+from webwinnow.methods.registry import METHODS, CleaningSettings
 
 _WORD = re.compile(r"\w+")
 COLUMNS = ("method", "word F1", "precision", "recall", "share of words kept")

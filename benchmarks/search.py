@@ -28,7 +28,7 @@ LONG_WORD = 5
 _INDEX = """
 import sys, time
 from pathlib import Path
-from webwinnow.io.tablefiles import read_records
+from webwinnow.run.tablefiles import read_records
 from webwinnow.search import IndexFolder
 started = time.perf_counter()
 with IndexFolder(sys.argv[1], create=True).writing() as index:
@@ -40,8 +40,8 @@ print(done.put, time.perf_counter() - started, peak)
 
 def known_items(data: Path) -> list[tuple[str, str]]:
     """Clean all pages, index what was kept, search for pages by their titles."""
-    from webwinnow.experiments.knownitems import search_experiment
-    from webwinnow.io.tablefiles import read_records
+    from webwinnow.papers.knownitems import search_experiment
+    from webwinnow.run.tablefiles import read_records
 
     with tempfile.TemporaryDirectory() as folder:
         cleaned = []
@@ -82,9 +82,9 @@ def known_items(data: Path) -> list[tuple[str, str]]:
 
 def judged_queries(data: Path) -> list[tuple[str, str]]:
     """Measure the judged queries over sites-docs, before and after cleaning (docs/search.md)."""
-    from webwinnow.experiments.judgedqueries import JudgedQueries
-    from webwinnow.experiments.knownitems import search_experiment
-    from webwinnow.io.tablefiles import read_records
+    from webwinnow.papers.judgedqueries import JudgedQueries
+    from webwinnow.papers.knownitems import search_experiment
+    from webwinnow.run.tablefiles import read_records
 
     judged = JudgedQueries.read(JUDGEMENTS / "sites-docs.tsv", JUDGEMENTS / "sites-docs.qrels")
     with tempfile.TemporaryDirectory() as folder:
@@ -115,8 +115,9 @@ def spelled_queries(records: list[dict[str, Any]], folder: Path, most: int = SPE
 
     Before: words as they are typed. After: the defaults, which also find other forms and misspelt words.
     """
-    from webwinnow.experiments.knownitems import known_items, measured
-    from webwinnow.search import IndexFolder, SearchSettings
+    from webwinnow.papers.knownitems import known_items, measured
+    from webwinnow.search.index import IndexFolder
+    from webwinnow.search.query import SearchSettings
 
     index = IndexFolder(folder)
     items = known_items(records, most, 0)
@@ -165,8 +166,8 @@ def _misspelt(query: str, chosen: random.Random) -> str:
 
 def _forms(texts: Iterable[str]) -> dict[str, list[str]]:
     """For each English word of the texts the other words with its stem, the most frequent first."""
+    from webwinnow.page.words import words
     from webwinnow.search.spelling import stems
-    from webwinnow.words import words
 
     counted = Counter(word for text in texts for word in words(text) if word.isascii() and word.isalpha())
     frequent = [word for word, _ in counted.most_common()]

@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 from seenpages import SeenPage, block_texts, digest, is_same, kappa, labels, seen_pages
 
-from webwinnow.cleaner import Cleaner, CleanPage
-from webwinnow.methods import CleaningSettings
-from webwinnow.pagelayout import POSITIONS, UNKNOWN_COVER, VISIBLE
-from webwinnow.pagemodel import PageContext
-from webwinnow.sitemodel import SiteModel, learn
-from webwinnow.visualcues import COVERED_PERCENT
+from webwinnow.judge.evidence import PageContext
+from webwinnow.methods.registry import CleaningSettings
+from webwinnow.page.layout import POSITIONS, UNKNOWN_COVER, VISIBLE
+from webwinnow.page.visualcues import COVERED_PERCENT
+from webwinnow.record.cleaner import Cleaner, CleanPage
+from webwinnow.record.sitemodel import SiteModel, learn
 
 WITHOUT = CleaningSettings.from_pairs(["page.layout=false"])
 TRIED: dict[str, tuple[str, CleaningSettings | None]] = {

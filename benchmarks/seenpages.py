@@ -30,12 +30,13 @@ from renderedpages import NO_NETWORK, chosen
 from seensites import CACHE, Site, sites
 from webserver import Asked, Reply, WebServer
 
-from webwinnow.browser import PageToRender, Renderer, RenderFailed, RenderSettings
-from webwinnow.browser.capture import RENDERED_TYPE
-from webwinnow.crawl import AddressGuard, Route
-from webwinnow.pagelayout import POSITIONS, VISIBLE
-from webwinnow.pagemodel import PageContext
-from webwinnow.parsing import parse
+from webwinnow.crawl.browser.capture import RENDERED_TYPE, PageToRender, RenderFailed
+from webwinnow.crawl.browser.renderer import Renderer
+from webwinnow.crawl.browser.settings import RenderSettings
+from webwinnow.crawl.guard import AddressGuard, Route
+from webwinnow.judge.evidence import PageContext
+from webwinnow.page.layout import POSITIONS, VISIBLE
+from webwinnow.page.parsing import parse
 
 FILE = CACHE / "pages.parquet"
 JUDGEMENTS = Path(__file__).with_name("judgements")

@@ -66,10 +66,10 @@ def _library(pages: list[dict[str, str]]) -> float:
     code = """
 import json, sys, time
 from pathlib import Path
-from webwinnow.methods import CleaningSettings
-from webwinnow.parsing import ParseLimits
-from webwinnow.collection.pageworker import ModelCache, clean_request
-from webwinnow.collection.workerjobs import CleanRequest
+from webwinnow.methods.registry import CleaningSettings
+from webwinnow.page.parsing import ParseLimits
+from webwinnow.run.pageworker import ModelCache, clean_request
+from webwinnow.run.workerjobs import CleanRequest
 from webwinnow.site.modelstore import ModelFolder
 from dataclasses import asdict
 import tempfile

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from webwinnow import parse
-from webwinnow.pagetree import PageTree
+from webwinnow.page.tree import PageTree
 from webwinnow.site.alignedtree import finish_aligned
 from webwinnow.site.featureweights import FeatureWeights
 from webwinnow.site.noisemap import NoiseMap

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 from training.pages import words_of
 from training.sites import spellings
 
-from webwinnow.cleaner import Cleaner, CleanPage
+from webwinnow.record.cleaner import Cleaner, CleanPage
 
 COLUMNS = ("what", "page", "combined")
 GROUPS, DRAWS = (2, 3, 5, 10), 3

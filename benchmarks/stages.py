@@ -18,30 +18,30 @@ import pyarrow.parquet as pq
 
 ROUNDS = 3
 _STAGES = {
-    "decode": ("webwinnow.parsing._as_utf8",),
-    "HTML parser": ("webwinnow.parsing.HtmlTree", "webwinnow.parsing._built_with_turbohtml"),
-    "tree laid out": ("webwinnow.parsing.lay_out_tree",),
-    "head read": ("webwinnow.collection.pageworker.parse",),
+    "decode": ("webwinnow.page.parsing._as_utf8",),
+    "HTML parser": ("webwinnow.page.parsing.HtmlTree", "webwinnow.page.parsing._built_with_turbohtml"),
+    "tree laid out": ("webwinnow.page.parsing.lay_out_tree",),
+    "head read": ("webwinnow.run.pageworker.parse",),
     "fingerprint": (
-        "webwinnow.collection.pageworker.exact_fingerprint",
-        "webwinnow.pagemodel.evidence.page_fingerprint",
+        "webwinnow.run.pageworker.exact_fingerprint",
+        "webwinnow.judge.evidence.page_fingerprint",
     ),
-    "page model: page read": ("webwinnow.pagemodel.evidence.read", "webwinnow.pagemodel.models.read"),
-    "page model: scored": ("webwinnow.pagemodel.evidence.PageEvidence.of",),
+    "page model: page read": ("webwinnow.judge.evidence.read", "webwinnow.judge.models.read"),
+    "page model: scored": ("webwinnow.judge.evidence.PageEvidence.of",),
     "spool": (
-        "webwinnow.collection.pageworker.tree_to_bytes",
-        "webwinnow.collection.pagestore.StoredPage.pack",
-        "webwinnow.collection.pagestore.StoredPage.unpack",
-        "webwinnow.collection.pageworker.tree_from_bytes",
-        "webwinnow.pagemodel.evidence.PageEvidence.to_bytes",
+        "webwinnow.run.pageworker.tree_to_bytes",
+        "webwinnow.run.pagestore.StoredPage.pack",
+        "webwinnow.run.pagestore.StoredPage.unpack",
+        "webwinnow.run.pageworker.tree_from_bytes",
+        "webwinnow.judge.evidence.PageEvidence.to_bytes",
     ),
-    "site learned": ("webwinnow.collection.pageworker.PageWorker._site_model",),
-    "verdict": ("webwinnow.cleaner.Cleaner.clean_in",),
-    "record: text": ("webwinnow.cleaner.to_text",),
-    "record: metadata": ("webwinnow.cleaner.fields_of", "webwinnow.cleaner.language_of"),
-    "record: view": ("webwinnow.cleaner.CleanPage._view",),
-    "record: the rest": ("webwinnow.cleaner.CleanPage.record", "webwinnow.collection.pageworker.record_line"),
-    "replica sketch": ("webwinnow.collection.pageworker.PageWorker._sketch",),
+    "site learned": ("webwinnow.run.pageworker.PageWorker._site_model",),
+    "verdict": ("webwinnow.record.cleaner.Cleaner.clean_in",),
+    "record: text": ("webwinnow.record.cleaner.to_text",),
+    "record: metadata": ("webwinnow.record.cleaner.fields_of", "webwinnow.record.cleaner.language_of"),
+    "record: view": ("webwinnow.record.cleaner.CleanPage._view",),
+    "record: the rest": ("webwinnow.record.cleaner.CleanPage.record", "webwinnow.run.pageworker.record_line"),
+    "replica sketch": ("webwinnow.run.pageworker.PageWorker._sketch",),
 }
 """The functions of each stage. Time in a nested stage counts for the nested stage only."""
 _OTHER = "other"
@@ -117,9 +117,9 @@ def stages(data: Path) -> list[tuple[str, str]]:
 
 def _worked(pages: list[dict[str, Any]]) -> dict[str, float]:
     """Time a worker on these pages, site by site."""
-    from webwinnow.collection.pageworker import PageWorker
-    from webwinnow.collection.settings import RunSettings
-    from webwinnow.collection.workerjobs import CleanStored, ParsePage, Shared, SiteToClean
+    from webwinnow.run.pageworker import PageWorker
+    from webwinnow.run.settings import RunSettings
+    from webwinnow.run.workerjobs import CleanStored, ParsePage, Shared, SiteToClean
 
     worker = PageWorker(RunSettings())
     clock = _Clock()

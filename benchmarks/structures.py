@@ -32,14 +32,14 @@ from heldout import MORE, NEWS, SHOPS, SINGLE, HeldOutPage, HeldOutSite, nested_
 from numpy.typing import NDArray
 from site_quality import kept_blocks, news_f1, values_of
 
-from webwinnow._nodes import nearest
-from webwinnow._words import blank_runs
-from webwinnow.blocks import runs_of_nodes
-from webwinnow.cleaner import Cleaner, CleanPage
-from webwinnow.methods import CleaningSettings
-from webwinnow.pagetree import PageTree
-from webwinnow.parsing import parse
-from webwinnow.render.walk import picture_source
+from webwinnow.methods.registry import CleaningSettings
+from webwinnow.page._nodes import nearest
+from webwinnow.page._words import blank_runs
+from webwinnow.page.blocks import runs_of_nodes
+from webwinnow.page.parsing import parse
+from webwinnow.page.tree import PageTree
+from webwinnow.record.cleaner import Cleaner, CleanPage
+from webwinnow.record.walk import picture_source
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.sums import SiteSums
 

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from webwinnow import PageTree, SiteModel, clean_page, parse
-from webwinnow.cleaning.cst import CstSettings
-from webwinnow.cleaning.sst import AlignedSettings
-from webwinnow.methods import CleaningSettings
+from webwinnow.methods.method_cst import CstSettings
+from webwinnow.methods.method_sst import AlignedSettings
+from webwinnow.methods.registry import CleaningSettings
 from webwinnow.site.sums import SiteSums
 
 _WORD = re.compile(r"\w+")

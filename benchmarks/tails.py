@@ -17,7 +17,7 @@ from heldout import SINGLE, all_held_out_pages
 from training.labels import block_labels
 from training.pages import FOUND, word_f1, words_of
 
-from webwinnow.cleaner import Cleaner
+from webwinnow.record.cleaner import Cleaner
 
 
 def tails(data: Path, only: set[str] | None = None, *, method: str = "page") -> list[tuple[str, ...]]:

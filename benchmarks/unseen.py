@@ -20,15 +20,15 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from webwinnow import PageTree, SiteModel, clean_page, parse
-from webwinnow._words import word_spans
-from webwinnow.blocks import cut
-from webwinnow.cleaning.cst import CstSettings
-from webwinnow.cleaning.verdict import POSSIBLY_REASON
-from webwinnow.io import open_pages
-from webwinnow.methods import METHODS
+from webwinnow.judge.verdict import POSSIBLY_REASON
+from webwinnow.methods.method_cst import CstSettings
+from webwinnow.methods.registry import METHODS
+from webwinnow.page._words import word_spans
+from webwinnow.page.blocks import cut
+from webwinnow.page.urls import SiteKey
+from webwinnow.run.inputs import open_pages
 from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.site.structuremap import NOWHERE
-from webwinnow.urls import SiteKey
 
 SAMPLE = Path(__file__).parents[1] / "samples" / "docs.warc.gz"
 COLUMNS = (

@@ -47,7 +47,7 @@ def tree_of(module: Path) -> ast.Module:
 
 
 def imports_of(tree: ast.AST) -> Iterator[str]:
-    """Dotted names of what is imported, anywhere in a module; `from webwinnow import urls` gives `webwinnow.urls`."""
+    """Dotted names of what is imported, anywhere in a module; `from webwinnow import errors` gives the module."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -110,7 +110,7 @@ def test_a_kernel_imports_from_its_own_layer_or_below(kernel: Path) -> None:
 @pytest.mark.parametrize("module", MODULES, ids=str)
 def test_only_parse_knows_the_html_parser(module: Path) -> None:
     users = {name.partition(".")[0] for name in imports_of(tree_of(module))}
-    assert "turbohtml" not in users or module == Path("parsing.py")
+    assert "turbohtml" not in users or module == Path("page/parsing.py")
 
 
 @pytest.mark.parametrize("module", [module for module in MODULES if part_of(module) != "cli"], ids=str)
@@ -124,11 +124,11 @@ def test_the_library_neither_prints_nor_exits(module: Path) -> None:
 
 
 BOUNDARIES = {
-    Path("collection/pageworker.py"): "one record",
-    Path("crawl/crawlprocess.py"): "one response",
-    Path("service/jobrunner.py"): "one job",
+    Path("run/pageworker.py"): "one record",
+    Path("crawl/process.py"): "one response",
+    Path("serve/jobrunner.py"): "one job",
     Path("storage/parquetprocess.py"): "one Parquet file",
-    Path("engines/ray.py"): "starting Ray, which raises bare exceptions",
+    Path("run/engines/ray.py"): "starting Ray, which raises bare exceptions",
 }
 """The modules that may catch every exception, and what each turns into a result (CONTRIBUTING)."""
 
@@ -170,9 +170,9 @@ def test_every_package_has_a_folder_of_tests() -> None:
         ("parsing", "from webwinnow.site import x"),
         ("pagetree", "import webwinnow.cli"),
         ("words", "from webwinnow import pagetree"),
-        ("cleaning", "def f():\n    from webwinnow.commands.clean import y"),
-        ("io", "from webwinnow.parsing import parse"),
-        ("_words", "from webwinnow.pagetree import PageTree"),
+        ("cleaning", "def f():\n    from webwinnow.run.cleaning import y"),
+        ("io", "from webwinnow.page.parsing import parse"),
+        ("_words", "from webwinnow.page.tree import PageTree"),
         ("io", "from webwinnow import __version__"),
         ("cleaner", "from webwinnow.unheard_of import z"),
         (FACE, "from webwinnow.cli import main"),
@@ -185,11 +185,11 @@ def test_an_import_against_the_rule_is_found(part: str, source: str) -> None:
 @pytest.mark.parametrize(
     ("part", "source"),
     [
-        ("parsing", "from webwinnow.pagetree import Head"),
+        ("parsing", "from webwinnow.page.tree import Head"),
         ("cli", "from webwinnow import __version__"),
         ("site", "from webwinnow.cleaning import x"),
-        ("io", "from webwinnow.io.sniff import x\nimport json"),
-        (FACE, "from webwinnow.cleaner import CleanPage"),
+        ("io", "from webwinnow.run.sniff import x\nimport json"),
+        (FACE, "from webwinnow.record.cleaner import CleanPage"),
     ],
 )
 def test_an_import_by_the_rule_passes(part: str, source: str) -> None:

@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 from docnames import ROOT, exists, named_command, stale_commands
 
-from webwinnow.cleaning.settings import SettingGroups
 from webwinnow.errors import SettingsError
-from webwinnow.experiments.mining.cleanedwords import mined_methods
-from webwinnow.experiments.sites.settings import SiteTrialSettings
-from webwinnow.methods import METHODS, CleaningSettings
-from webwinnow.sitemining.settings import LearningSettings, SiteSettings
-from webwinnow.sitemining.topics.sitetopics import METHODS as TOPIC_METHODS
+from webwinnow.methods.registry import METHODS, CleaningSettings
+from webwinnow.methods.settings import SettingGroups
+from webwinnow.papers.mining.cleanedwords import mined_methods
+from webwinnow.papers.sites.settings import SiteTrialSettings
+from webwinnow.topics.settings import LearningSettings, SiteSettings
+from webwinnow.topics.sitetopics import METHODS as TOPIC_METHODS
 
 PAPERS = ROOT / "docs" / "papers.md"
 ROW = ("section", "the paper", "code", "command", "test", "where ours differs")

@@ -102,7 +102,7 @@ def test_a_command_loads_no_other_command() -> None:
     program = "import sys; sys.argv[1:] = ['page', '--help']\nfrom webwinnow.cli import main\n"
     program += "try:\n    main()\nfinally:\n    print(*sys.modules, file=sys.stderr)"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stderr.split()
-    assert "webwinnow.cli.page" in loaded
+    assert "webwinnow.cli.command_page" in loaded
     assert {f"webwinnow.cli.{name}" for name in ("clean", "learn", "mine", "experiment")}.isdisjoint(loaded)
     assert {f"webwinnow.{name}" for name in ("experiments", "sitemining", "service", "search")}.isdisjoint(loaded)
 
@@ -115,7 +115,7 @@ def test_cleaning_one_page_loads_no_crawler_no_workers_no_database_and_no_second
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert "A page of one paragraph." in done.stdout
     loaded = set(done.stderr.split())
-    assert "webwinnow.cleaner" in loaded
+    assert "webwinnow.record.cleaner" in loaded
     assert loaded.isdisjoint(("sqlite3", "turbohtml", "fastwarc", "rich.progress"))
     assert loaded.isdisjoint(f"webwinnow.{name}" for name in ("collection.workerpool", "crawl.crawling", "io.inputs"))
 

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from webwinnow import parse
-from webwinnow.render import to_text
+from webwinnow.record.flow import to_text
 
 DATA = Path(os.environ.get("WEBWINNOW_DATA") or "no-data")
 FILES = [path for path in sorted(DATA.glob("*.parquet")) if "html" in pq.read_schema(path).names]

@@ -71,7 +71,7 @@ def test_a_wheel_has_every_kernel_compiled_and_no_source_of_one(wheel: Path):
     names = zipfile.ZipFile(wheel).namelist()
     assert {path.with_suffix(EXTENSION).as_posix() for path in KERNELS} <= set(names)
     assert [name for name in names if name.endswith((".c", ".pyx", ".pxd"))] == []
-    assert "webwinnow/pagemodel/weights.npz" in names
+    assert "webwinnow/judge/weights.npz" in names
 
 
 def bare(folder: Path, wheel: str) -> tuple[Path, dict[str, str]]:

@@ -67,7 +67,19 @@ CASES: dict[str, list[list[str]]] = {
     "links": [["links", CRAWL, "-o", "{out}/o.jsonl", "--all"], ["links", CRAWL, "-o", "{out}/kept.graphml"]],
     "rank": [["rank", CRAWL, "-o", "{out}/o.jsonl"]],
     "clean-corpus": [
-        ["clean", CRAWL, "-o", "{out}/o.jsonl", "--lang", "en", "--min-words", "50", "--quality", "fineweb", "--signals"]
+        [
+            "clean",
+            CRAWL,
+            "-o",
+            "{out}/o.jsonl",
+            "--lang",
+            "en",
+            "--min-words",
+            "50",
+            "--quality",
+            "fineweb",
+            "--signals",
+        ]
     ],
     "clean-selected": [["clean", CRAWL, "-o", "{out}/o.jsonl", "--keep", "h1", "--drop", "//pre", "--no-tables"]],
     "models": [
@@ -123,7 +135,7 @@ def shared(folder: Path) -> dict[str, str]:
     folder.mkdir(parents=True, exist_ok=True)
     labelled = folder / "labelled.jsonl"
     if not labelled.exists():
-        from webwinnow.io import open_pages  # noqa: PLC0415
+        from webwinnow.run.inputs import open_pages  # noqa: PLC0415
 
         pages = [page for page in open_pages([ROOT / CRAWL], on_problem=sys.stderr.write) if page.refused is None]
         lines, tsv, csv = [], [], ["url,label\n"]

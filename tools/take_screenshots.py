@@ -19,15 +19,18 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from webwinnow import open_pages
-from webwinnow.browser import PageToRender, Renderer, RenderSettings
-from webwinnow.collection import CollectionSettings
-from webwinnow.commands.cluster import cluster_collection
-from webwinnow.mining import ClusterSettings
-from webwinnow.parsing import parse
-from webwinnow.report import ReportSettings, SiteReport, report_html, write_report
-from webwinnow.report.clusterreport import write_cluster_html
-from webwinnow.sitemodel import learn
-from webwinnow.vectors import VectorSettings
+from webwinnow.cluster.pages import ClusterSettings
+from webwinnow.cluster.report import write_cluster_html
+from webwinnow.cluster.run import cluster_collection
+from webwinnow.crawl.browser.capture import PageToRender
+from webwinnow.crawl.browser.renderer import Renderer
+from webwinnow.crawl.browser.settings import RenderSettings
+from webwinnow.features.vectors import VectorSettings
+from webwinnow.inspect.inspector import ReportSettings, report_html, write_report
+from webwinnow.inspect.sitereport import SiteReport
+from webwinnow.page.parsing import parse
+from webwinnow.record.sitemodel import learn
+from webwinnow.run.settings import CollectionSettings
 
 FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "

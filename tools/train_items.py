@@ -24,12 +24,12 @@ sys.path.insert(0, str(Path(__file__).parent / "labels"))
 from draw_items import LABELS as FILE
 from draw_items import url_hash
 
-from webwinnow.cleaning.itemfeatures import LINK_NUMBERS, OWN_NUMBERS, OWN_PLACE, Items, items_of
-from webwinnow.cleaning.items import LABELS, NOISY, SHIPPED
-from webwinnow.cleaning.itemtraining import REPEATS, ItemScores, LabelledItems, TreeSettings, left_out_shares, train
-from webwinnow.commands.itemlabels import ItemLabel, of_page
-from webwinnow.pagetree import PageTree
-from webwinnow.parsing import parse
+from webwinnow.cli.itemlabels import ItemLabel, of_page
+from webwinnow.methods.itemfeatures import LINK_NUMBERS, OWN_NUMBERS, OWN_PLACE, Items, items_of
+from webwinnow.methods.itemtraining import REPEATS, ItemScores, LabelledItems, TreeSettings, left_out_shares, train
+from webwinnow.methods.method_items import LABELS, NOISY, SHIPPED
+from webwinnow.page.parsing import parse
+from webwinnow.page.tree import PageTree
 
 
 def labelled_pages(data: Path) -> Iterator[tuple[PageTree, list[dict[str, Any]]]]:

@@ -1,7 +1,7 @@
 """Train the recogniser of kinds: `python tools/train_kinds.py [--out FILE]`.
 
 Reads the labelled regions of `tools/labels` and their pages under WEBWINNOW_DATA (pages-wcxb, sites-news, sites-swde,
-crawl-ics, sites-docs) and writes `src/webwinnow/cleaning/kinds.npz`. The same data on the same machine gives the same
+crawl-ics, sites-docs) and writes `src/webwinnow/judge/kinds.npz`. The same data on the same machine gives the same
 bytes.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from training.kinds import MEASURED, TRAINING, fit_kinds, label_rows, load_pages
 
 LABELS = Path(__file__).parent / "labels"
-SHIPPED = Path(__file__).parents[1] / "src/webwinnow/cleaning/kinds.npz"
+SHIPPED = Path(__file__).parents[1] / "src/webwinnow/judge/kinds.npz"
 
 
 def main() -> None:

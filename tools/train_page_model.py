@@ -18,8 +18,8 @@ from training.posts import LOOKED_AT, fit_posts
 from training.readpages import LABELS as READ_LABELS
 from training.typical import typical
 
-from webwinnow.pagemodel import PageModel
-from webwinnow.storage import pack_arrays
+from webwinnow.judge.models import PageModel
+from webwinnow.storage.modelfile import pack_arrays
 
 SHIPPED = Path(__file__).parents[1] / "src/webwinnow/pagemodel"
 

@@ -16,28 +16,29 @@ from typing import TYPE_CHECKING
 from webwinnow._version import __version__
 from webwinnow.lazy import lazy_names
 
-if find_spec("webwinnow._nodes") is None:
+if find_spec("webwinnow.page._nodes") is None:
     raise ImportError("webwinnow's kernels are not built: run `pip install .`, which needs a C compiler")
 if TYPE_CHECKING:
-    from webwinnow.cleaner import Cleaner, CleanPage, Decision, clean_page, extract
-    from webwinnow.cleaning import Verdict
-    from webwinnow.cleaning.page import PageSettings
-    from webwinnow.collection.settings import RunSettings
-    from webwinnow.commands.clean import run
-    from webwinnow.docview import DocView, ViewSettings
     from webwinnow.errors import InputError, MissingExtra, ModelError, PageRefused, SettingsError, WebwinnowError
-    from webwinnow.estimators import SiteFeatureWeighter as SiteFeatureWeighter
-    from webwinnow.estimators import SiteTextCleaner as SiteTextCleaner
-    from webwinnow.fingerprints import Fingerprint, fingerprint
-    from webwinnow.io import open_pages
-    from webwinnow.methods import CleaningSettings
-    from webwinnow.pagemeta import Metadata, metadata
-    from webwinnow.pagetree import Head, Node, PageTree
-    from webwinnow.parsing import ParseLimits, parse
-    from webwinnow.records import Dropped, Failed, Kept, Outcome, PageRecord
-    from webwinnow.sitemodel import SiteCleaner, SiteModel, learn
-    from webwinnow.urls import SiteKey
-    from webwinnow.words import StopList
+    from webwinnow.features.estimators import SiteFeatureWeighter as SiteFeatureWeighter
+    from webwinnow.features.estimators import SiteTextCleaner as SiteTextCleaner
+    from webwinnow.judge.page import PageSettings
+    from webwinnow.judge.verdict import Verdict
+    from webwinnow.methods.registry import CleaningSettings
+    from webwinnow.methods.viewsettings import ViewSettings
+    from webwinnow.page.fingerprints import Fingerprint, fingerprint
+    from webwinnow.page.metadata import Metadata, metadata
+    from webwinnow.page.parsing import ParseLimits, parse
+    from webwinnow.page.records import Dropped, Failed, Kept, Outcome, PageRecord
+    from webwinnow.page.tree import Head, Node, PageTree
+    from webwinnow.page.urls import SiteKey
+    from webwinnow.page.words import StopList
+    from webwinnow.record.cleaner import Cleaner, CleanPage, Decision, clean_page, extract
+    from webwinnow.record.sitemodel import SiteCleaner, SiteModel, learn
+    from webwinnow.record.view import DocView
+    from webwinnow.run.cleaning import run
+    from webwinnow.run.inputs import open_pages
+    from webwinnow.run.settings import RunSettings
 
 __all__ = [
     "CleanPage",
@@ -82,24 +83,25 @@ __all__ = [
 ]
 
 _HOMES = {
-    "cleaner": "Cleaner CleanPage Decision clean_page extract",
-    "cleaning": "Verdict",
-    "cleaning.page": "PageSettings",
-    "collection.settings": "RunSettings",
-    "commands": "run",
-    "docview": "DocView ViewSettings",
     "errors": "InputError MissingExtra ModelError PageRefused SettingsError WebwinnowError",
-    "estimators": "SiteFeatureWeighter SiteTextCleaner",
-    "fingerprints": "Fingerprint fingerprint",
-    "io": "open_pages",
-    "methods": "CleaningSettings",
-    "pagemeta": "Metadata metadata",
-    "pagetree": "Head Node PageTree",
-    "parsing": "ParseLimits parse",
-    "records": "Dropped Failed Kept Outcome PageRecord",
-    "sitemodel": "SiteCleaner SiteModel learn",
-    "urls": "SiteKey",
-    "words": "StopList",
+    "features.estimators": "SiteFeatureWeighter SiteTextCleaner",
+    "judge.page": "PageSettings",
+    "judge.verdict": "Verdict",
+    "methods.registry": "CleaningSettings",
+    "methods.viewsettings": "ViewSettings",
+    "page.fingerprints": "Fingerprint fingerprint",
+    "page.metadata": "Metadata metadata",
+    "page.parsing": "ParseLimits parse",
+    "page.records": "Dropped Failed Kept Outcome PageRecord",
+    "page.tree": "Head Node PageTree",
+    "page.urls": "SiteKey",
+    "page.words": "StopList",
+    "record.cleaner": "Cleaner CleanPage Decision clean_page extract",
+    "record.sitemodel": "SiteCleaner SiteModel learn",
+    "record.view": "DocView",
+    "run.cleaning": "run",
+    "run.inputs": "open_pages",
+    "run.settings": "RunSettings",
 }
 """The modules of the public names. The estimators need the extra `mining`, so `from webwinnow import *` leaves them
 out."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from webwinnow.cli import main
+from webwinnow.cli.app import main
 
 if __name__ == "__main__":
     main()

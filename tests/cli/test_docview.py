@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 from warmcommand import run_command
 
-from webwinnow._words import name_hash
-from webwinnow.docview import CategoryModel
+from webwinnow.classify.category import CategoryModel
+from webwinnow.page._words import name_hash
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "docs.warc.gz"
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "record.schema.json").read_text(encoding="utf-8"))

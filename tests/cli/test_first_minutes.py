@@ -16,11 +16,11 @@ import pytest
 import typer.main
 from warmcommand import run_command
 
-from webwinnow.cli import app, main
+from webwinnow.cli.app import app, main
 from webwinnow.cli.terminal import UNCHANGED
-from webwinnow.commands.clean import run_folder
 from webwinnow.counted import counted
 from webwinnow.errors import InputError
+from webwinnow.run.cleaning import run_folder
 
 ROOT = Path(__file__).parents[2]
 Command = Callable[..., tuple[Any, str, str]]
@@ -95,7 +95,7 @@ main()
 """
 
 
-@pytest.mark.parametrize("name", ["numpy", "webwinnow.cli", "typer", "webwinnow.cli.clean"])
+@pytest.mark.parametrize("name", ["numpy", "webwinnow.cli", "typer", "webwinnow.cli.command_clean"])
 def test_ctrl_c_while_a_command_starts_ends_with_a_message(name: str, crawl: Path, tmp_path: Path) -> None:
     program = STARTING.format(name=name, arguments=["clean", str(crawl), "-o", str(tmp_path / "out.jsonl")])
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
@@ -103,7 +103,7 @@ def test_ctrl_c_while_a_command_starts_ends_with_a_message(name: str, crawl: Pat
 
 
 def test_a_broken_installation_is_reported_in_one_line() -> None:
-    program = STARTING.format(name="webwinnow._nodes", arguments=["doctor"]).replace(
+    program = STARTING.format(name="webwinnow.page._nodes", arguments=["doctor"]).replace(
         "raise KeyboardInterrupt", "raise ModuleNotFoundError('no', name=name)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
@@ -135,7 +135,7 @@ def test_a_stopped_clean_names_its_folder_and_continues(
 ) -> None:
     out = tmp_path / "out.jsonl"
     with monkeypatch.context() as once:
-        stopped(once, "webwinnow.commands.clean.clean_all")
+        stopped(once, "webwinnow.run.cleaning.clean_all")
         code, _, said = command("clean", crawl, "-o", out, "--jobs", 1)
     folder = run_folder(out)
     assert folder is not None
@@ -150,7 +150,7 @@ def test_a_stopped_clean_names_its_folder_and_continues(
 def test_a_stopped_clean_to_standard_output_keeps_nothing(
     command: Command, crawl: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stopped(monkeypatch, "webwinnow.commands.clean.clean_all")
+    stopped(monkeypatch, "webwinnow.run.cleaning.clean_all")
     assert command("clean", crawl, "-o", "-", "--jobs", 1) == (130, "", f"webwinnow: stopped; {UNCHANGED}\n")
 
 
@@ -160,7 +160,7 @@ def test_a_failed_clean_names_its_folder(
     def full(*_: object) -> None:
         raise InputError("the disk is full")
 
-    monkeypatch.setattr("webwinnow.commands.clean.clean_all", full)
+    monkeypatch.setattr("webwinnow.run.cleaning.clean_all", full)
     code, _, said = command("clean", crawl, "-o", tmp_path / "out.jsonl", "--jobs", 1)
     assert code == 2
     assert f"{run_folder(tmp_path / 'out.jsonl')} has what was done: --resume continues" in said
@@ -169,14 +169,14 @@ def test_a_failed_clean_names_its_folder(
 def test_a_stopped_learn_says_what_is_kept(
     command: Command, crawl: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stopped(monkeypatch, "webwinnow.commands.learn._save")
+    stopped(monkeypatch, "webwinnow.run.learning._save")
     code, _, said = command("learn", crawl, "-o", tmp_path / "models", "--jobs", 1)
     assert (code, "models has the models of the sites that were finished" in said) == (130, True)
 
 
 def test_a_stopped_server_says_what_is_kept(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("fastapi")
-    stopped(monkeypatch, "webwinnow.service.server.serve")
+    stopped(monkeypatch, "webwinnow.serve.server.serve")
     code, _, said = command("serve", "--folder", tmp_path / "data", "--port", "0")
     assert (code, "has jobs, results and models; the same command continues" in said) == (130, True)
 

@@ -53,4 +53,4 @@ def test_the_list_of_commands_imports_none_of_them() -> None:
     assert all(f" {name} " in said for name in COMMANDS)
     loaded = said.splitlines()[-1].split()
     assert "typer" in loaded
-    assert not {"numpy", "webwinnow.cli.clean", "webwinnow.cleaner"} & set(loaded)
+    assert not {"numpy", "webwinnow.cli.command_clean", "webwinnow.record.cleaner"} & set(loaded)

@@ -15,11 +15,10 @@ import pytest
 import typer.main
 from warmcommand import run_command
 
-from webwinnow.cli import app, main
-from webwinnow.cli.app import PANELS
+from webwinnow.cli.app import PANELS, app, main
 from webwinnow.cli.spellings import OLD_SPELLINGS, check_spelling
 from webwinnow.errors import SettingsError
-from webwinnow.methods import METHODS
+from webwinnow.methods.registry import METHODS
 
 OPTION_PANELS = {None, "Input", "Cleaning", "Corpus", "Output", "Run", "Crawl", "Cluster"}
 TWO_MEANINGS = {

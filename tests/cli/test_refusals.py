@@ -13,7 +13,7 @@ import pytest
 
 from webwinnow.cli import terminal
 from webwinnow.cli.app import main
-from webwinnow.collection.outputparts import shared_reason
+from webwinnow.run.outputparts import shared_reason
 from webwinnow.site.modelstore import ModelFolder, ModelTable
 
 Command = Callable[..., tuple[Any, str, str]]
@@ -169,7 +169,7 @@ def test_no_speed_is_shown_of_the_first_second(
 def test_a_file_without_a_token_is_refused(
     command: Command, tmp_path: Path, content: bytes | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server = pytest.importorskip("webwinnow.service.server", exc_type=ImportError)
+    server = pytest.importorskip("webwinnow.serve.server", exc_type=ImportError)
     monkeypatch.setattr(server, "serve", lambda *_: None)
     file = tmp_path / "token"
     file.mkdir() if content is None else file.write_bytes(content)

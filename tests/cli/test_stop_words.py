@@ -14,8 +14,8 @@ from sklearn.base import clone
 from warmcommand import run_command
 
 from webwinnow import InputError, SiteFeatureWeighter, StopList
-from webwinnow.mining.classmodel import ClassModel
-from webwinnow.sitemining.topics import SiteTopics
+from webwinnow.classify.classmodel import ClassModel
+from webwinnow.topics.sitetopics import SiteTopics
 
 TEXTS = {
     "farming": "The farmer brings wheat and rye to the barn every harvest. The harvest of wheat was good.",

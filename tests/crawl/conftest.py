@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from webserver import LOOPBACK, WebServer
 
-from webwinnow.crawl import AddressGuard, CrawlSettings, Route
+from webwinnow.crawl.guard import AddressGuard, Route
+from webwinnow.crawl.settings import CrawlSettings
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)

@@ -11,7 +11,8 @@ import pytest
 from certificates import certified
 from webserver import Reply, WebServer
 
-from webwinnow.crawl import CrawlSettings, crawl
+from webwinnow.crawl.crawling import crawl
+from webwinnow.crawl.settings import CrawlSettings
 
 PAGE = "<!doctype html><p>Page <a href=/b>b</a><a href=/c>c</a>"
 

@@ -14,9 +14,9 @@ from sitepages import pages_of
 from typer.testing import CliRunner
 from webserver import Asked, Reply, WebServer, redirect
 
-from webwinnow.cli import app
+from webwinnow.cli.app import app
 from webwinnow.errors import InputError, MissingExtra, SettingsError
-from webwinnow.io import open_pages
+from webwinnow.run.inputs import open_pages
 
 DATA = Path(os.environ.get("WEBWINNOW_DATA") or "no-data")
 TEXT = "The old harbour was built in the year {0} by merchants who came from town {0}, and ships still call there. " * 5

@@ -22,9 +22,10 @@ from changedmodule import changed
 from warcio.archiveiterator import ArchiveIterator as WarcioIterator
 from webserver import Asked, Logged, Reply, WebServer, redirect
 
-from webwinnow.crawl import CrawlSettings, CrawlSummary, crawl, fetch_page
-from webwinnow.io import open_pages
-from webwinnow.records import PageRecord
+from webwinnow.crawl.crawling import CrawlSummary, crawl, fetch_page
+from webwinnow.crawl.settings import CrawlSettings
+from webwinnow.page.records import PageRecord
+from webwinnow.run.inputs import open_pages
 
 PAGES = 12
 DELAY = 0.1
@@ -250,7 +251,7 @@ def watched_memory() -> Iterator[list[int]]:
                         command = Path(f"/proc/{number}/cmdline").read_bytes()
                         status = Path(f"/proc/{number}/status").read_text(encoding="ascii")
                         peak = re.search(r"VmHWM:\s+([0-9]+) kB", status)
-                        if b"webwinnow.crawl.crawlprocess" in command and peak:
+                        if b"webwinnow.crawl.process" in command and peak:
                             seen.append(int(peak[1]) * 1024)
 
     thread = threading.Thread(target=watch)

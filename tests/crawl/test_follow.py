@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from webwinnow.crawl.follow import CrawledPage, FollowAll, FollowKept, FollowNone, crawled
-from webwinnow.parsing import parse
-from webwinnow.records import PageRecord
+from webwinnow.page.parsing import parse
+from webwinnow.page.records import PageRecord
 
 MENU = "".join(f"<li><a href='/menu/{k}'>Section {k}</a></li>" for k in range(8))
 FOOTER = "<a href='/imprint'>Imprint</a> <a href='/privacy'>Privacy</a> <a href='/terms'>Terms of use</a>"

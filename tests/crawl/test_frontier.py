@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from webwinnow.crawl.crawlsettings import CrawlSettings
-from webwinnow.crawl.crawlstore import CrawlStore, Fate
 from webwinnow.crawl.frontier import GIVE_UP_AFTER, LEAST_REQUESTS, REQUESTS_PER_PAGE, Frontier, Rules, Visit
+from webwinnow.crawl.settings import CrawlSettings
+from webwinnow.crawl.store import CrawlStore, Fate
 
 START = "http://a.test/docs/"
 

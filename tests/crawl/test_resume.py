@@ -16,12 +16,13 @@ from pathlib import Path
 import pytest
 from webserver import Asked, Reply, WebServer
 
-from webwinnow.crawl import CrawledPage, CrawlSettings, Next, crawl
-from webwinnow.crawl.crawling import stored_crawl
-from webwinnow.crawl.crawlstore import CrawlStore
+from webwinnow.crawl.crawling import crawl, stored_crawl
+from webwinnow.crawl.follow import CrawledPage, Next
+from webwinnow.crawl.settings import CrawlSettings
+from webwinnow.crawl.store import CrawlStore
 from webwinnow.errors import InputError, SettingsError
-from webwinnow.io import open_pages
 from webwinnow.platforms import lock_file
+from webwinnow.run.inputs import open_pages
 
 PAGES = 60
 PATIENCE = 240.0

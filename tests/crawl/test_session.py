@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from ownloop import driven
 
-from webwinnow.crawl.crawlmessages import Answer, FetchedPage
-from webwinnow.crawl.crawlsettings import CrawlSettings
-from webwinnow.crawl.crawlstore import CrawlStore
+from webwinnow.crawl.messages import Answer, FetchedPage
 from webwinnow.crawl.session import CrawlSession
+from webwinnow.crawl.settings import CrawlSettings
+from webwinnow.crawl.store import CrawlStore
 from webwinnow.crawl.warcfile import Exchange, FetchFailed, WarcFile
 
 START = "http://a.test/"

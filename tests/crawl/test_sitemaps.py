@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 from webserver import LOOPBACK, Asked, Reply, WebServer
 
-from webwinnow.crawl import CrawlSettings, crawl
+from webwinnow.crawl.crawling import crawl
+from webwinnow.crawl.settings import CrawlSettings
 from webwinnow.crawl.sitemaps import feeds_in, is_list_of_pages, listed_in, listed_pages
 from webwinnow.errors import SettingsError
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from webwinnow.crawl.crawlmessages import FetchedPage, Go, Message, read_message, write_message
-from webwinnow.crawl.crawlsettings import CrawlSettings
 from webwinnow.crawl.downloads import _final_response
+from webwinnow.crawl.messages import FetchedPage, Go, Message, read_message, write_message
+from webwinnow.crawl.settings import CrawlSettings
 from webwinnow.crawl.warcfile import Exchange, WarcFile, claims_another_type, headers_of
 from webwinnow.errors import SettingsError
 

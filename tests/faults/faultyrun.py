@@ -108,7 +108,7 @@ def workers() -> list[int]:
     """The worker processes of this process."""
     threads = Path("/proc/self/task").iterdir()
     children = [child for thread in threads for child in map(int, (thread / "children").read_text().split())]
-    name = b"webwinnow.collection.pageworker"
+    name = b"webwinnow.run.pageworker"
     return sorted(child for child in children if name in Path(f"/proc/{child}/cmdline").read_bytes())
 
 
@@ -134,9 +134,9 @@ def watch_tasks(batchjobs: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    from webwinnow.cli import main as webwinnow
+    from webwinnow.cli.app import main as webwinnow
     from webwinnow.cli.terminal import ShownProgress
-    from webwinnow.collection.workerpool import _Worker
+    from webwinnow.run.workerpool import _Worker
 
     crawl, out, name, stage, count, *further = sys.argv[1:]
     folder = os.path.dirname(os.path.abspath(out))  # noqa: PTH100, PTH120

@@ -133,7 +133,7 @@ def parquet_seeds() -> list[bytes]:
 
 @cache
 def learned_sums() -> bytes:
-    from webwinnow.parsing import parse
+    from webwinnow.page.parsing import parse
     from webwinnow.site.sums import SiteSums
 
     sums = SiteSums("a.test")
@@ -151,14 +151,14 @@ def model_seeds() -> list[bytes]:
 
 def category_features(number: int) -> Any:
     from webwinnow import clean_page, parse
-    from webwinnow.docview import features_of
+    from webwinnow.record.view import features_of
 
     clean = clean_page(parse(page(number)), "none")
     return features_of(clean.tree, clean.verdict, "en")
 
 
 def category_seeds() -> list[bytes]:
-    from webwinnow.docview import CategoryModel
+    from webwinnow.classify.category import CategoryModel
 
     with tempfile.TemporaryDirectory() as folder:
         CategoryModel.train([category_features(n) for n in range(4)], ["a", "b", "a", "b"]).save(Path(folder) / "m")
@@ -166,14 +166,16 @@ def category_seeds() -> list[bytes]:
 
 
 def tree_seeds() -> list[bytes]:
-    from webwinnow.sitemining.hmt import Forest, HiddenMarkovTree
+    from webwinnow.site.hmt.hiddenmarkovtree import HiddenMarkovTree
+    from webwinnow.site.hmt.treemodel import Forest
 
     trees = Forest([-1, 0, 0, -1, 3, 3], [0, 0, 1, 2, 2, 1])
     return [HiddenMarkovTree(2, symbols=3, passes=3).fit(trees).to_bytes()]
 
 
 def tree_classifier_seeds() -> list[bytes]:
-    from webwinnow.sitemining.hmt import Forest, HiddenMarkovTree, HiddenMarkovTreeClassifier
+    from webwinnow.site.hmt.hiddenmarkovtree import HiddenMarkovTree, HiddenMarkovTreeClassifier
+    from webwinnow.site.hmt.treemodel import Forest
 
     trees = Forest([-1, 0, 0, -1, 3, 3], [0, 0, 1, 2, 2, 1])
     return [HiddenMarkovTreeClassifier(HiddenMarkovTree(2, symbols=3, passes=3)).fit(trees, ["a", "b"]).to_bytes()]
@@ -183,9 +185,9 @@ def class_seeds() -> list[bytes]:
     import numpy as np
 
     from webwinnow import parse
-    from webwinnow.mining.classifiers import sparse_rows
-    from webwinnow.mining.classmodel import METHODS, ClassModel
-    from webwinnow.vectors import VectorBuilder, VectorSettings
+    from webwinnow.classify.classifiers import sparse_rows
+    from webwinnow.classify.classmodel import METHODS, ClassModel
+    from webwinnow.features.vectors import VectorBuilder, VectorSettings
 
     settings = VectorSettings(weighting="tfidf")
     builder = VectorBuilder(settings)
@@ -202,21 +204,21 @@ def class_seeds() -> list[bytes]:
 @cache
 def site_pages(number: int) -> Any:
     from webwinnow import parse
-    from webwinnow.sitemining.sitepages import SitePages
+    from webwinnow.topics.sitepages import SitePages
 
     trees = [parse(page(number * 3 + n), url=f"http://s{number}.test/{n}") for n in range(3)]
     return SitePages.of(trees, f"s{number}.test")
 
 
 def topic_seeds() -> list[bytes]:
-    from webwinnow.sitemining.topics import METHODS, SiteTopics
+    from webwinnow.topics.sitetopics import METHODS, SiteTopics
 
     sites = [site_pages(number) for number in range(4)]
     return [SiteTopics(name).fit(sites, ["a", "b", "a", "b"]).to_bytes() for name in METHODS]
 
 
 def layout_seeds() -> list[bytes]:
-    from webwinnow.pagelayout import PageLayout
+    from webwinnow.page.layout import PageLayout
 
     columns = {name: [number % 3 for number in range(9)] for name in PageLayout.dtypes()}
     return [PageLayout.of_columns(columns, [800, 600], [800, 2000]).to_bytes()]
@@ -225,7 +227,7 @@ def layout_seeds() -> list[bytes]:
 def feature_seeds() -> list[bytes]:
     import numpy as np
 
-    from webwinnow.storage import pack_arrays
+    from webwinnow.storage.modelfile import pack_arrays
 
     columns = {"page_ids": np.array(["1", "2"]), "vocabulary": np.array(["river", "mill", "bridge"])}
     matrix = {"data": np.ones(3), "indices": np.array([0, 2, 1], "i4"), "indptr": np.array([0, 2, 3], "i4")}
@@ -276,7 +278,7 @@ def thesaurus_seeds() -> list[bytes]:
 
 @cache
 def index_files() -> dict[str, bytes]:
-    from webwinnow.search import IndexFolder
+    from webwinnow.search.index import IndexFolder
 
     with tempfile.TemporaryDirectory() as folder:
         with IndexFolder(Path(folder) / "i", create=True).writing() as index:
@@ -311,7 +313,7 @@ def index_seeds() -> list[bytes]:
 
 def read_page(data: bytes, _: Path) -> None:
     from webwinnow import clean_page, learn, metadata, parse
-    from webwinnow.methods import METHODS
+    from webwinnow.methods.registry import METHODS
 
     tree = parse(data, url=f"{SITE}/x")
     metadata(tree)
@@ -329,7 +331,7 @@ def read_page(data: bytes, _: Path) -> None:
 
 def read_input(name: str) -> Callable[[bytes, Path], None]:
     def read(data: bytes, folder: Path) -> None:
-        from webwinnow.io import open_pages
+        from webwinnow.run.inputs import open_pages
 
         file = folder / name
         file.write_bytes(data)
@@ -356,46 +358,48 @@ def read_sums(data: bytes, _: Path) -> None:
 
 
 def read_category(data: bytes, folder: Path) -> None:
-    from webwinnow.docview import CategoryModel
+    from webwinnow.classify.category import CategoryModel
 
     (folder / "model").write_bytes(data)
     CategoryModel.load(folder / "model").category_of(category_features(1))
 
 
 def read_items(data: bytes, _: Path) -> None:
-    from webwinnow.cleaning.items import ItemModel
+    from webwinnow.methods.method_items import ItemModel
 
     ItemModel.from_bytes(data)
 
 
 def read_kinds(data: bytes, _: Path) -> None:
-    from webwinnow.cleaning.kinds import KindModel
+    from webwinnow.judge.kinds import KindModel
 
     KindModel.from_bytes(data)
 
 
 def read_tree(data: bytes, _: Path) -> None:
-    from webwinnow.sitemining.hmt import Forest, HiddenMarkovTree
+    from webwinnow.site.hmt.hiddenmarkovtree import HiddenMarkovTree
+    from webwinnow.site.hmt.treemodel import Forest
 
     HiddenMarkovTree.from_bytes(data).predict_proba(Forest([-1, 0, 0], [0, 1, 2]))
 
 
 def read_tree_classifier(data: bytes, _: Path) -> None:
-    from webwinnow.sitemining.hmt import Forest, HiddenMarkovTreeClassifier
+    from webwinnow.site.hmt.hiddenmarkovtree import HiddenMarkovTreeClassifier
+    from webwinnow.site.hmt.treemodel import Forest
 
     HiddenMarkovTreeClassifier.from_bytes(data).predict_proba(Forest([-1, 0, 0], [0, 1, 2]))
 
 
 def read_classes(data: bytes, _: Path) -> None:
     from webwinnow import clean_page, parse
-    from webwinnow.mining.classmodel import ClassModel
+    from webwinnow.classify.classmodel import ClassModel
 
     model = ClassModel.from_bytes(data)
     model.classify(clean_page(parse(page(1))))
 
 
 def read_topics(data: bytes, _: Path) -> None:
-    from webwinnow.sitemining.topics import SiteTopics
+    from webwinnow.topics.sitetopics import SiteTopics
 
     SiteTopics.from_bytes(data).classify(site_pages(9))
 
@@ -407,14 +411,14 @@ def read_layout(data: bytes, _: Path) -> None:
 
 
 def read_features(data: bytes, folder: Path) -> None:
-    from webwinnow.mining.pagerows import PageRows
+    from webwinnow.cluster.rows import PageRows
 
     (folder / "features.npz").write_bytes(data)
     PageRows.read(folder / "features.npz").matrix.sum(axis=0)
 
 
 def read_records_of_clean(data: bytes, folder: Path) -> None:
-    from webwinnow.io.recordpages import open_records
+    from webwinnow.run.recordpages import open_records
 
     (folder / "records.jsonl").write_bytes(data)
     for found in open_records([folder / "records.jsonl"], on_problem=str, label="label"):
@@ -431,20 +435,21 @@ def read_models_table(data: bytes, folder: Path) -> None:
 
 
 def read_templates(data: bytes, folder: Path) -> None:
-    from webwinnow.templates import TemplateList
+    from webwinnow.site.templates import TemplateList
 
     (folder / "templates.jsonl").write_bytes(data)
     TemplateList.load(folder / "templates.jsonl")
 
 
 def read_thesaurus(data: bytes, _: Path) -> None:
-    from webwinnow.sitemining.thesaurus import read_labels
+    from webwinnow.topics.thesaurus import read_labels
 
     list(read_labels(data, "a", xml=data.lstrip()[:1] == b"<" and b"<http" not in data[:200]))
 
 
 def read_index(data: bytes, folder: Path) -> None:
-    from webwinnow.search import IndexFolder, SearchSettings, search
+    from webwinnow.search.index import IndexFolder
+    from webwinnow.search.query import SearchSettings, search
 
     place = Path(tempfile.mkdtemp(dir=folder))
     try:
@@ -491,9 +496,9 @@ def engine_batch(data: bytes, dice: random.Random) -> Any:
 
 
 def read_engine(data: bytes, _: Path) -> None:
-    from webwinnow.engines.batches import TREES, batch_of, pages_of, rows_of
-    from webwinnow.engines.plan import PART_BYTES, PART_PAGES, Plan
-    from webwinnow.io.unpacking import ReadLimits
+    from webwinnow.run.engines.batches import TREES, batch_of, pages_of, rows_of
+    from webwinnow.run.engines.plan import PART_BYTES, PART_PAGES, Plan
+    from webwinnow.run.unpacking import ReadLimits
 
     dice = random.Random(data)
     batch = engine_batch(data, dice)
@@ -532,8 +537,8 @@ TARGETS: dict[str, Target] = {
     "model": Target(model_seeds, read_model, inside=True, cost=4),
     "sums": Target(lambda: [learned_sums()], read_sums, inside=True, cost=2),
     "category": Target(category_seeds, read_category, inside=True, cost=2),
-    "items": Target(lambda: shipped("cleaning/itemtrees.npz"), read_items, inside=True),
-    "kinds": Target(lambda: shipped("cleaning/kinds.npz"), read_kinds, inside=True, cost=20),
+    "items": Target(lambda: shipped("methods/itemtrees.npz"), read_items, inside=True),
+    "kinds": Target(lambda: shipped("judge/kinds.npz"), read_kinds, inside=True, cost=20),
     "tree": Target(tree_seeds, read_tree, inside=True),
     "tree-classifier": Target(tree_classifier_seeds, read_tree_classifier, inside=True),
     "classes": Target(class_seeds, read_classes, inside=True, cost=4),

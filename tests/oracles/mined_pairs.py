@@ -1,6 +1,6 @@
 """Thesis 5.4 and 5.5, slow and obvious: the three configurations over labelled rows, and F of a clustering.
 
-Written from the text of the thesis with scikit-learn's own scores; `webwinnow.experiments.mining` must agree.
+Written from the text of the thesis with scikit-learn's own scores; `webwinnow.papers.mining` must agree.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`webwinnow._hashing` in plain Python."""
+"""`webwinnow.page._hashing` in plain Python."""
 
 from __future__ import annotations
 

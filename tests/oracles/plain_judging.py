@@ -1,4 +1,4 @@
-"""`webwinnow.cleaning._judging` in plain Python: slow and obvious; tests compare the compiled version with it."""
+"""`webwinnow.judge._judging` in plain Python: slow and obvious; tests compare the compiled version with it."""
 
 from __future__ import annotations
 

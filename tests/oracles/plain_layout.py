@@ -1,4 +1,4 @@
-"""`webwinnow._layout` in plain Python: slow and obvious; tests compare the compiled version with it."""
+"""`webwinnow.page._layout` in plain Python: slow and obvious; tests compare the compiled version with it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from webwinnow.errors import PageRefused
-from webwinnow.markup import (
+from webwinnow.page.markup import (
     ADDRESS_ATTRIBUTES,
     ATTRIBUTE_CODE,
     CUSTOM_TAG,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from plain_hashing import mixed
 
-from webwinnow.pagemodel.featureschema import (
+from webwinnow.judge.featureschema import (
     CONTEXTS,
     COUNTS,
     FEATURES,

@@ -1,4 +1,4 @@
-"""`webwinnow._sections` in plain Python: slow and obvious; tests compare the compiled version with it."""
+"""`webwinnow.page._sections` in plain Python: slow and obvious; tests compare the compiled version with it."""
 
 from __future__ import annotations
 

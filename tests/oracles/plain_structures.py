@@ -1,19 +1,12 @@
-"""Records and lists of siblings of `webwinnow._structures` in plain Python: slow and obvious; tests compare the two."""
+"""Records and lists of siblings of `webwinnow.page._structures` in plain Python: slow and obvious, for tests."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from webwinnow.blocks import cut
-from webwinnow.pagetree import PageTree
-from webwinnow.structures import (
-    LEAST_RECORDS,
-    LONGEST_ITEM,
-    LONGEST_RECORD,
-    MOST_FIELDS,
-    NO_RECORDS,
-    Structures,
-)
+from webwinnow.page.blocks import cut
+from webwinnow.page.structures import LEAST_RECORDS, LONGEST_ITEM, LONGEST_RECORD, MOST_FIELDS, NO_RECORDS, Structures
+from webwinnow.page.tree import PageTree
 
 LISTS = ("ul", "ol", "menu", "dir")
 

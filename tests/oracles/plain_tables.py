@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from webwinnow.pagetree import PageTree
-from webwinnow.structures import MOST_SPAN
+from webwinnow.page.structures import MOST_SPAN
+from webwinnow.page.tree import PageTree
 
 Place = tuple[int, int, int, int, int]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.pagetree import PageTree
-from webwinnow.render.flow import passages_of
-from webwinnow.render.passages import LINE_BREAK, Passage, Piece
+from webwinnow.page.tree import PageTree
+from webwinnow.record.flow import passages_of
+from webwinnow.record.passages import LINE_BREAK, Passage, Piece
 
 _TIGHT = frozenset(("line", "term", "definition"))
 

@@ -1,4 +1,4 @@
-"""Tokens and repetitions of a text, by regular expressions and lists: the slow version of `_textquality.pyx`."""
+"""Tokens and repetitions of a text, by regular expressions and lists: the slow version of `record/_textquality.pyx`."""
 
 from __future__ import annotations
 

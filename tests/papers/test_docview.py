@@ -13,19 +13,11 @@ from hypothesis import strategies as st
 from plain_view import paragraphs, quotas, topic_root
 
 from webwinnow import parse
-from webwinnow._words import name_hash
-from webwinnow.docview.category import chi_square
-from webwinnow.docview.contentblocks import (
-    HUB,
-    IMAGE,
-    TOPIC,
-    TagTree,
-    block_force,
-    block_weights,
-    feature_vector,
-)
-from webwinnow.docview.settings import FORCE, OURS, ViewSettings, filled
-from webwinnow.docview.view import KeySentences, relevant_blocks
+from webwinnow.classify.category import chi_square
+from webwinnow.methods.method_docview import HUB, IMAGE, TOPIC, TagTree, block_force, block_weights, feature_vector
+from webwinnow.methods.viewsettings import FORCE, OURS, ViewSettings, filled
+from webwinnow.page._words import name_hash
+from webwinnow.record.view import KeySentences, relevant_blocks
 
 AS_PUBLISHED = filled(ViewSettings(), "docview")
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webwinnow.docview.contentblocks import block_weights
-from webwinnow.docview.settings import ViewSettings
+from webwinnow.methods.method_docview import block_weights
+from webwinnow.methods.viewsettings import ViewSettings
 
 forces = st.sampled_from([1.0, 1.5, 2.0, 3.0, 6.0])
 

@@ -14,8 +14,8 @@ import pytest
 from warmcommand import run_command
 
 from webwinnow import Cleaner, CleaningSettings, CleanPage, extract, parse
-from webwinnow._words import name_hash
-from webwinnow.io.rows import ordered
+from webwinnow.page._words import name_hash
+from webwinnow.run.rows import ordered
 
 URL = "https://grain.test/wheat/"
 

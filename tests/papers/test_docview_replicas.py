@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from warmcommand import run_command
 
-from webwinnow.experiments.replicapairs import PageText, Pair, replica_experiment
-from webwinnow.replicas import published_fingerprint
-from webwinnow.replicas.sketches import INTERVAL, PERCENTAGE, chosen_words
+from webwinnow.papers.replicapairs import PageText, Pair, replica_experiment
+from webwinnow.replicas.sketches import INTERVAL, PERCENTAGE, chosen_words, published_fingerprint
 
 # Term frequencies: mill 3, river 2, grain 2, and ten words once: Sum1 is 13.
 SAID = "mill river grain mill a b c d e f g h i j grain river mill".split()

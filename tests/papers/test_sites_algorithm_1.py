@@ -9,14 +9,15 @@ import pytest
 from enumerated_trees import enumerate_states
 
 from webwinnow import parse
-from webwinnow.sitemining.fusion import Neighbours, fuse, fuse_scales, site_context
-from webwinnow.sitemining.hmt import Forest, HiddenMarkovTree, TreeParameters
-from webwinnow.sitemining.hmt.em import expectation
-from webwinnow.sitemining.sitepages import SitePages
-from webwinnow.sitemining.topics import SiteTopics, Training
-from webwinnow.sitemining.topics.topicmethod import TopicSettings
-from webwinnow.sitemining.topics.treemethods import HmtMethod, Multiscale, TwoPhase
-from webwinnow.sitemining.topics.treescale import Observed, TreeScale, _part, _tied, page_observations, shown_symbols
+from webwinnow.site.hmt.em import expectation
+from webwinnow.site.hmt.hiddenmarkovtree import HiddenMarkovTree
+from webwinnow.site.hmt.treemodel import Forest, TreeParameters
+from webwinnow.topics.fusion import Neighbours, fuse, fuse_scales, site_context
+from webwinnow.topics.sitepages import SitePages
+from webwinnow.topics.sitetopics import SiteTopics
+from webwinnow.topics.topicmethod import TopicSettings, Training
+from webwinnow.topics.treemethods import HmtMethod, Multiscale, TwoPhase
+from webwinnow.topics.treescale import Observed, TreeScale, _part, _tied, page_observations, shown_symbols
 
 # A node (1) with a parent (0), two children (2, 3), a sibling (4) and a grandchild (5).
 PARENT = [-1, 0, 1, 1, 0, 2]
@@ -299,8 +300,8 @@ def test_a_site_is_added_at_both_scales(training, monkeypatch):
         seen.append(len(part[0]))
         return expectation(part, parameters)
 
-    monkeypatch.setattr("webwinnow.sitemining.hmt.em.expectation", counting)
-    monkeypatch.setattr("webwinnow.sitemining.topics.treescale.expectation", counting)
+    monkeypatch.setattr("webwinnow.site.hmt.em.expectation", counting)
+    monkeypatch.setattr("webwinnow.topics.treescale.expectation", counting)
     grown = training.grown([new], ["farming"])
     blocks, pages = (len(_part(one, 0)[0]) for one in (
         Observed(new.parent, grown.held_out[-1].blocks), page_observations(new.page_tree, grown.held_out[-1].pages)

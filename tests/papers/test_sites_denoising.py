@@ -7,7 +7,7 @@ import pytest
 
 from webwinnow import parse
 from webwinnow.errors import InputError
-from webwinnow.sitemining.denoising import (
+from webwinnow.topics.denoising import (
     SiteText,
     cleaned_nodes,
     denoise,
@@ -16,10 +16,10 @@ from webwinnow.sitemining.denoising import (
     pertinence,
     similarity,
 )
-from webwinnow.sitemining.measures import class_accuracies, macro_accuracy, spotting_rate
-from webwinnow.sitemining.sitepages import SitePages
-from webwinnow.sitemining.thesaurus import SpelledText, Thesaurus, chi_square, distinctive_terms
-from webwinnow.sitemining.topicwords import TopicWords
+from webwinnow.topics.measures import class_accuracies, macro_accuracy, spotting_rate
+from webwinnow.topics.sitepages import SitePages
+from webwinnow.topics.thesaurus import SpelledText, Thesaurus, chi_square, distinctive_terms
+from webwinnow.topics.topicwords import TopicWords
 
 PAGES = [
     parse(

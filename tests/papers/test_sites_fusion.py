@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from webwinnow.errors import InputError
-from webwinnow.sitemining.fusion import (
+from webwinnow.topics.fusion import (
     LinkTopics,
     Neighbours,
     decided,

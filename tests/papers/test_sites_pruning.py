@@ -7,8 +7,8 @@ from math import inf, log
 import numpy as np
 import pytest
 
-from webwinnow.sitemining.hmt import TreeParameters, soft_evidence
-from webwinnow.sitemining.pruning import GrowingTree, KlRule, Step, VarianceRule, kl_distance, path_weight
+from webwinnow.site.hmt.treemodel import TreeParameters, soft_evidence
+from webwinnow.topics.pruning import GrowingTree, KlRule, Step, VarianceRule, kl_distance, path_weight
 
 STICKY = TreeParameters(root=[0.5, 0.5], transition=[[0.75, 0.25], [0.25, 0.75]])
 ROOT = soft_evidence([[0.6, 0.4]])[0]

@@ -7,8 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from webwinnow.sitemining.hmt import UNSEEN, Forest, HiddenMarkovTree, TreeParameters
-from webwinnow.sitemining.hmt.inference import beliefs, evidence_of, viterbi_states
+from webwinnow.site.hmt.hiddenmarkovtree import HiddenMarkovTree
+from webwinnow.site.hmt.inference import beliefs, evidence_of, viterbi_states
+from webwinnow.site.hmt.treemodel import UNSEEN, Forest, TreeParameters
 
 # A root without observation and two children that both show symbol 0.
 TREE = Forest([-1, 0, 0], [UNSEEN, 0, 0])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from webwinnow import parse
-from webwinnow.markup import style_hash
+from webwinnow.page.markup import style_hash
 from webwinnow.site.importance import node_importance
 from webwinnow.site.styletree import Cut, StyleTree, elements_of_page
 

@@ -14,9 +14,9 @@ import pytest
 from typer.testing import CliRunner
 
 from webwinnow import CleaningSettings, SiteModel, learn, parse
-from webwinnow.cleaning.sst import SstSettings
 from webwinnow.cli.app import app
-from webwinnow.markup import style_hash
+from webwinnow.methods.method_sst import SstSettings
+from webwinnow.page.markup import style_hash
 from webwinnow.site.description import describe_model
 from webwinnow.site.importance import node_importance
 from webwinnow.site.sitetree import SiteTree

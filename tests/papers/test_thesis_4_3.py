@@ -12,12 +12,12 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from webwinnow import PageTree, SiteModel, parse
-from webwinnow.cleaning.cst import CstSettings
-from webwinnow.markup import style_hash
-from webwinnow.methods import CleaningSettings
+from webwinnow.features.vectors import learn_weights
+from webwinnow.methods.method_cst import CstSettings
+from webwinnow.methods.registry import CleaningSettings
+from webwinnow.page.markup import style_hash
 from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
 from webwinnow.site.styletree import feature_names, page_features
-from webwinnow.vectors import learn_weights
 
 EXACT, MAPPED = CstWeightSettings(), CstWeightSettings(mapped=True)
 

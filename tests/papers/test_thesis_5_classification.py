@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from webwinnow.experiments.mining import TaskSettings, mining_html
-from webwinnow.experiments.mining.cleanedwords import mined_methods
-from webwinnow.experiments.mining.minejobs import ClusterRun, PairTrial, SitePair, f_and_accuracy, predicted_first
-from webwinnow.experiments.mining.mineresults import ClusterStatistics, MiningResults, TaskResults
-from webwinnow.experiments.mining.minetasks import LabelledTask
-from webwinnow.mining.classifiers import LinearSVM
+from webwinnow.classify.classifiers import LinearSVM
+from webwinnow.papers.mining.cleanedwords import mined_methods
+from webwinnow.papers.mining.jobs import ClusterRun, PairTrial, SitePair, f_and_accuracy, predicted_first
+from webwinnow.papers.mining.report import mining_html
+from webwinnow.papers.mining.results import ClusterStatistics, MiningResults, TaskResults
+from webwinnow.papers.mining.tasks import LabelledTask, TaskSettings
 
 # 5.1.2
 

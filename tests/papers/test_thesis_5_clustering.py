@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from webwinnow.mining import KMeans, UnitRows, agreement, k_means
+from webwinnow.cluster.clustering import KMeans, UnitRows, agreement, k_means
 
 PAGES = {
     "A": "PCMagzine Firstlooks Samsung printer",

@@ -8,12 +8,12 @@ from math import log
 import numpy as np
 import pytest
 
-from webwinnow.cleaning.kinds import KIND_CODE, KINDS, recognise
-from webwinnow.cleaning.verdict import keep_visible
-from webwinnow.methods import METHODS
-from webwinnow.pagemodel import PageContext
-from webwinnow.parsing import parse
-from webwinnow.vectors import VectorBuilder, VectorSettings
+from webwinnow.features.vectors import VectorBuilder, VectorSettings
+from webwinnow.judge.evidence import PageContext
+from webwinnow.judge.kinds import KIND_CODE, KINDS, recognise
+from webwinnow.judge.verdict import keep_visible
+from webwinnow.methods.registry import METHODS
+from webwinnow.page.parsing import parse
 
 FIGURE_2_4 = {
     "fixed": ("decoration", "declaration", "page-description"),

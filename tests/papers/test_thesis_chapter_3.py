@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from webwinnow import SiteCleaner, SiteModel, clean_page, learn, parse
-from webwinnow.cleaning.items import ItemModel, ItemSettings, ItemTree
-from webwinnow.cleaning.segments import SegmentSettings
-from webwinnow.cleaning.template import TemplateSettings
-from webwinnow.methods import CleaningSettings
+from webwinnow.methods.method_items import ItemModel, ItemSettings, ItemTree
+from webwinnow.methods.method_segments import SegmentSettings
+from webwinnow.methods.method_template import TemplateSettings
+from webwinnow.methods.registry import CleaningSettings
 from webwinnow.site.pagelets import PageletSettings, pagelets_of
 from webwinnow.site.segmenttable import (
     block_entropies,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webwinnow import parse
-from webwinnow.markup import style_hash
+from webwinnow.page.markup import style_hash
 from webwinnow.site.featureweights import FeatureWeights
 from webwinnow.site.importance import (
     composite_importance,

@@ -12,9 +12,19 @@ from hypothesis import strategies as st
 
 import webwinnow
 from webwinnow.errors import SettingsError
-from webwinnow.pagemodel import PageContext, PageModel
-from webwinnow.replicas import ReplicaFinder, ReplicaSettings, Standing, find_replicas, sketch, sketch_type
-from webwinnow.replicas.sketches import SLOTS, distinctive_runs, near_address, seconds
+from webwinnow.judge.evidence import PageContext
+from webwinnow.judge.models import PageModel
+from webwinnow.replicas.finding import ReplicaFinder, find_replicas
+from webwinnow.replicas.sketches import (
+    SLOTS,
+    ReplicaSettings,
+    Standing,
+    distinctive_runs,
+    near_address,
+    seconds,
+    sketch,
+    sketch_type,
+)
 
 VOCABULARY = [f"word{k}" for k in range(4000)]
 

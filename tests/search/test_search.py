@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from webwinnow.errors import InputError, SettingsError
-from webwinnow.search import IndexFolder, IndexSettings, SearchSettings, search
-from webwinnow.search.index import key_of
-from webwinnow.search.query import parse_query, snippet, suggest
+from webwinnow.search.index import IndexFolder, IndexSettings, key_of
+from webwinnow.search.query import SearchSettings, parse_query, search, snippet, suggest
 from webwinnow.search.spelling import near_words, typos
 
 

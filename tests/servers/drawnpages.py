@@ -6,9 +6,9 @@ import re
 
 import numpy as np
 
-from webwinnow.pagelayout import DISPLAYS, OWN_TEXT, POSITIONS, VISIBLE, PageLayout
-from webwinnow.pagetree import PageTree
-from webwinnow.parsing import parse
+from webwinnow.page.layout import DISPLAYS, OWN_TEXT, POSITIONS, VISIBLE, PageLayout
+from webwinnow.page.parsing import parse
+from webwinnow.page.tree import PageTree
 
 PAGE_SIZE = (1000, 2000)
 VIEWPORT = (1000, 800)

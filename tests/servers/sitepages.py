@@ -9,7 +9,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from webwinnow import open_pages
-from webwinnow.urls import canonical
+from webwinnow.page.urls import canonical
 
 _LINK = re.compile(rb"""href\s*=\s*(["']?)https?://([^/"'\s>]+)[^"'\s>]*\1""", re.IGNORECASE)
 

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from webwinnow.blocks import cut
-from webwinnow.parsing import parse
-from webwinnow.records import PageRecord
+from webwinnow.page.blocks import cut
+from webwinnow.page.parsing import parse
+from webwinnow.page.records import PageRecord
 
 LEAST_CHARACTERS = 60
 IDLE = (

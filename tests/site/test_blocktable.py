@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from webwinnow import parse
-from webwinnow.fingerprints import page_fingerprint
-from webwinnow.pagemodel import GENRES, PageEvidence
+from webwinnow.judge.evidence import PageEvidence
+from webwinnow.judge.reading import GENRES
+from webwinnow.page.fingerprints import page_fingerprint
 from webwinnow.site import blocktable
 from webwinnow.site.blocktable import BlockRows, BlockTable, copies
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from webwinnow.errors import ModelError, SettingsError
-from webwinnow.parsing import parse
+from webwinnow.page.parsing import parse
 from webwinnow.site import modelstore
 from webwinnow.site.epochs import EPOCHS, familiarity, join_epoch
 from webwinnow.site.learned import LearnedSite

@@ -10,7 +10,7 @@ from modelfiles import HEADER, archive_of, members, npy, with_about, with_header
 
 import webwinnow
 from webwinnow import ModelError, PageRecord, PageTree, SiteModel, parse
-from webwinnow.blocks import cut
+from webwinnow.page.blocks import cut
 from webwinnow.site.learned import FORMAT
 from webwinnow.site.sums import SiteSums, block_keys
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from published_sst import AmbiguousJoin, PublishedSst, Tag
 
 from webwinnow import CleaningSettings, SiteModel, parse
-from webwinnow._words import word_spans
-from webwinnow.cleaning.sst import SstSettings
+from webwinnow.methods.method_sst import SstSettings
+from webwinnow.page._words import word_spans
 
 TOLERANCE = 1e-8
 WORDS = "red green blue menu home about news one two three".split()

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webwinnow import ModelError, parse
-from webwinnow.fingerprints import exact_fingerprint
-from webwinnow.markup import style_hash
-from webwinnow.pagetree import PageTree
+from webwinnow.page.fingerprints import exact_fingerprint
+from webwinnow.page.markup import style_hash
+from webwinnow.page.tree import PageTree
 from webwinnow.site.alignedtree import AlignedMap, finish_aligned
 from webwinnow.site.importance import feature_entropy
 from webwinnow.site.mapping import NOWHERE, SiteMap

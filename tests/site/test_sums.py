@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webwinnow.site import choose_pages, page_key
+from webwinnow.site.sums import choose_pages, page_key
 
 pages = st.lists(
     st.tuples(st.integers(0, 2**64 - 1), st.sampled_from("abcdefgh")), unique_by=lambda page: page[0], max_size=40

@@ -10,18 +10,9 @@ from pathlib import Path
 import pytest
 
 from webwinnow.errors import InputError
-from webwinnow.storage import (
-    atomic_file,
-    atomic_folder,
-    open_database,
-    read_frame,
-    read_note,
-    transaction,
-    write_file,
-    write_frame,
-    write_note,
-)
-from webwinnow.storage.frames import LONG_BYTES
+from webwinnow.storage.atomic import atomic_file, atomic_folder, write_file
+from webwinnow.storage.database import open_database, read_note, transaction, write_note
+from webwinnow.storage.frames import LONG_BYTES, read_frame, write_frame
 
 SCHEMA = "CREATE TABLE page (url TEXT PRIMARY KEY)"
 

@@ -13,7 +13,8 @@ import pytest
 from modelfiles import archive_of, members, npy
 
 from webwinnow.errors import ModelError
-from webwinnow.storage import ModelFormat, is_within, modelfile, pack_arrays, read_arrays
+from webwinnow.storage import modelfile
+from webwinnow.storage.modelfile import ModelFormat, is_within, pack_arrays, read_arrays
 
 FORMAT = ModelFormat("test model", 3, "train it again")
 ARRAYS = {"a": np.arange(5, dtype=np.uint64), "b": np.ones((2, 3), np.float32), "names": np.array(["x", "yz"])}

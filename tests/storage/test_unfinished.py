@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from webwinnow.platforms import lock_handle
-from webwinnow.storage import atomic, atomic_file, atomic_folder, scratch_folder, write_file
+from webwinnow.storage import atomic
+from webwinnow.storage.atomic import atomic_file, atomic_folder, scratch_folder, write_file
 
 KILLED_WRITER = """
 import os, sys

@@ -11,7 +11,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from webwinnow.cleaning.kinds import KIND_CODE, KINDS
+from webwinnow.judge.kinds import KIND_CODE, KINDS
 
 HERE = Path(__file__).parent
 Pairs = list[tuple[str, str]]

@@ -21,11 +21,11 @@ import numpy as np
 import pyarrow.parquet as pq
 from xxhash import xxh3_64_hexdigest
 
-from webwinnow.cleaning.itemfeatures import items_of
-from webwinnow.pagetree import PageTree
-from webwinnow.parsing import parse
-from webwinnow.records import PageRecord
-from webwinnow.urls import SiteKey
+from webwinnow.methods.itemfeatures import items_of
+from webwinnow.page.parsing import parse
+from webwinnow.page.records import PageRecord
+from webwinnow.page.tree import PageTree
+from webwinnow.page.urls import SiteKey
 
 LABELS = Path(__file__).with_name("items.jsonl")
 SEED = 1999

@@ -21,10 +21,10 @@ import numpy as np
 import pyarrow.parquet as pq
 from noise_pages import data_folder
 
-from webwinnow.pagemodel import PageModel
-from webwinnow.pagemodel.featureschema import COUNTS
-from webwinnow.pagemodel.reading import read
-from webwinnow.parsing import parse
+from webwinnow.judge.featureschema import COUNTS
+from webwinnow.judge.models import PageModel
+from webwinnow.judge.reading import read
+from webwinnow.page.parsing import parse
 
 LABELS = Path(__file__).with_name("pages.jsonl")
 SITES, MORE = ("crawl-ics", "sites-docs", "sites-swde"), "pages-more"

@@ -20,9 +20,9 @@ import numpy as np
 import pyarrow.parquet as pq
 from noise_pages import MORE, SINGLE, cut_pages, data_folder, domain_of, text_hash
 
-from webwinnow.cleaning.kinds import KIND_CODE, KindModel
-from webwinnow.cleaning.regionfeatures import read_regions
-from webwinnow.pagemodel.reading import read
+from webwinnow.judge.kinds import KIND_CODE, KindModel
+from webwinnow.judge.reading import read
+from webwinnow.judge.regionfeatures import read_regions
 
 HERE = Path(__file__).parent
 MEASURED, TRAINING = HERE / "noise-blocks.jsonl", HERE / "noise-training.jsonl"

@@ -16,15 +16,15 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from xxhash import xxh3_64_hexdigest
 
-from webwinnow.cleaner import clean_page
-from webwinnow.cleaning.removedregions import SPAN, RemovedRegions, removed_regions
-from webwinnow.cleaning.verdict import Verdict
-from webwinnow.pagetree import PageTree
-from webwinnow.parsing import parse
-from webwinnow.records import PageRecord
+from webwinnow.judge.removedregions import SPAN, RemovedRegions, removed_regions
+from webwinnow.judge.verdict import Verdict
+from webwinnow.page.parsing import parse
+from webwinnow.page.records import PageRecord
+from webwinnow.page.tree import PageTree
+from webwinnow.page.urls import SiteKey
+from webwinnow.record.cleaner import clean_page
+from webwinnow.record.sitemodel import learn
 from webwinnow.site.learned import LearnedSite
-from webwinnow.sitemodel import learn
-from webwinnow.urls import SiteKey
 
 __all__ = [
     "FILES",

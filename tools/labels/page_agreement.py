@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from training.readpages import read_rows
 
-from webwinnow.blocks import cut
-from webwinnow.parsing import parse
+from webwinnow.page.blocks import cut
+from webwinnow.page.parsing import parse
 
 
 def main() -> None:

@@ -18,9 +18,9 @@ from show_pages import pages_of
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from training.readpages import span
 
-from webwinnow.blocks import Blocks, cut
-from webwinnow.pagemodel.reading import GENRES
-from webwinnow.parsing import parse
+from webwinnow.judge.reading import GENRES
+from webwinnow.page.blocks import Blocks, cut
+from webwinnow.page.parsing import parse
 
 
 def main() -> None:

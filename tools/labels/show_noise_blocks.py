@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from draw_noise_blocks import LABELS
 from noise_pages import context, data_folder, short_context, text_hash, text_of
 
-from webwinnow.parsing import parse
+from webwinnow.page.parsing import parse
 
 
 def main() -> None:

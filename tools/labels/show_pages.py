@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 from draw_pages import LABELS
 from noise_pages import data_folder
 
-from webwinnow.blocks import Blocks, cut
-from webwinnow.parsing import parse
+from webwinnow.page.blocks import Blocks, cut
+from webwinnow.page.parsing import parse
 
 WORDS, STEPS, CHARACTERS = 12, 2, 90
 SHORT, LISTED = 5, 8

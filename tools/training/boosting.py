@@ -11,7 +11,7 @@ import numpy as np
 from catboost import CatBoostClassifier, Pool
 from numpy.typing import NDArray
 
-from webwinnow.pagemodel.models import LEAF_SCALE, BoostedTrees
+from webwinnow.judge.models import LEAF_SCALE, BoostedTrees
 
 __all__ = ["fit_forest"]
 

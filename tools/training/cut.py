@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from training.pages import LabelledPage
-from webwinnow.cleaning.wholes import pooled
-from webwinnow.pagemodel import PageContext, PageEvidence
-from webwinnow.pagemodel.models import best_cut
-from webwinnow.pagemodel.reading import GENRES
+from webwinnow.judge.evidence import PageContext, PageEvidence
+from webwinnow.judge.models import best_cut
+from webwinnow.judge.reading import GENRES
+from webwinnow.judge.wholes import pooled
 
 __all__ = ["cut_shift"]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.pagemodel.reading import Reading
-from webwinnow.pagetree import PageTree
+from webwinnow.judge.reading import Reading
+from webwinnow.page.tree import PageTree
 
 __all__ = ["CONTENT", "PAGES", "content_labels"]
 

@@ -14,16 +14,9 @@ from training.boosting import fit_forest
 from training.cut import cut_shift
 from training.linear import fit_blocks, fit_genres, genre_rows
 from training.pages import SINGLE, LabelledPage
-from webwinnow.pagemodel._genre import page_features
-from webwinnow.pagemodel.models import BoostedTrees, PageModel, best_cut, sigmoid
-from webwinnow.pagemodel.reading import (
-    GENRES,
-    LINEAR_SCALE,
-    Linear,
-    block_features,
-    context_features,
-    linear_scores,
-)
+from webwinnow.judge._genre import page_features
+from webwinnow.judge.models import BoostedTrees, PageModel, best_cut, sigmoid
+from webwinnow.judge.reading import GENRES, LINEAR_SCALE, Linear, block_features, context_features, linear_scores
 
 __all__ = ["INNER_FOLDS", "fit", "folds_of"]
 

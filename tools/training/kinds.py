@@ -21,8 +21,7 @@ from sklearn.utils.extmath import randomized_svd
 
 from training.boosting import fit_forest
 from training.regionlabels import MEASURED, TRAINING, label_rows, located, spans_of, with_labelled
-from webwinnow.cleaner import clean_page
-from webwinnow.cleaning.kinds import (
+from webwinnow.judge.kinds import (
     CONTEXTS,
     EVIDENCE,
     KIND_CODE,
@@ -34,14 +33,15 @@ from webwinnow.cleaning.kinds import (
     softmax,
     token_weights,
 )
-from webwinnow.cleaning.regionfeatures import TOKENS, RegionReading, read_regions
-from webwinnow.cleaning.removedregions import removed_regions
-from webwinnow.pagemodel.reading import read
-from webwinnow.parsing import parse
-from webwinnow.records import PageRecord
+from webwinnow.judge.reading import read
+from webwinnow.judge.regionfeatures import TOKENS, RegionReading, read_regions
+from webwinnow.judge.removedregions import removed_regions
+from webwinnow.page.parsing import parse
+from webwinnow.page.records import PageRecord
+from webwinnow.page.urls import SiteKey
+from webwinnow.record.cleaner import clean_page
+from webwinnow.record.sitemodel import learn
 from webwinnow.site.sums import BLOCKS
-from webwinnow.sitemodel import learn
-from webwinnow.urls import SiteKey
 
 __all__ = ["MEASURED", "TRAINING", "ReadPage", "fit_kinds", "folds_of", "held_out", "label_rows", "load_pages"]
 

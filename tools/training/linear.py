@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
-from webwinnow.pagemodel.featureschema import TOKEN_BITS, WORD_BITS
-from webwinnow.pagemodel.reading import HEAD_BITS, HEADING_BITS, LINEAR_SCALE, Linear, Reading
+from webwinnow.judge.featureschema import TOKEN_BITS, WORD_BITS
+from webwinnow.judge.reading import HEAD_BITS, HEADING_BITS, LINEAR_SCALE, Linear, Reading
 
 __all__ = ["PARTS", "fit_blocks", "fit_genres", "genre_rows", "integers", "rows_of"]
 

@@ -22,10 +22,10 @@ from training.labels import block_labels, segment_labels
 from training.linear import rows_of
 from training.readpages import LABELS, read_rows
 from training.sites import site_of
-from webwinnow.pagemodel.featureschema import MARK, TOKEN_BITS
-from webwinnow.pagemodel.reading import GENRES, Reading, head_tokens, read
-from webwinnow.pagetree import PageTree
-from webwinnow.parsing import parse
+from webwinnow.judge.featureschema import MARK, TOKEN_BITS
+from webwinnow.judge.reading import GENRES, Reading, head_tokens, read
+from webwinnow.page.parsing import parse
+from webwinnow.page.tree import PageTree
 
 __all__ = ["DOCS", "MORE", "NEWS", "READ", "SINGLE", "LabelledPage", "load", "word_f1"]
 

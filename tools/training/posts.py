@@ -20,9 +20,9 @@ from sklearn.linear_model import LogisticRegression
 
 from training.linear import PARTS, integers
 from training.pages import SINGLE, LabelledPage
-from webwinnow.pagemodel.models import POOLED, PostModel, pooled
-from webwinnow.pagemodel.reading import GENRES
-from webwinnow.pagetree import PageTree
+from webwinnow.judge.models import POOLED, PostModel, pooled
+from webwinnow.judge.reading import GENRES
+from webwinnow.page.tree import PageTree
 
 __all__ = ["LOOKED_AT", "PostLabels", "fit_posts", "looked_at"]
 

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from xxhash import xxh3_64_hexdigest
 
-from webwinnow.blocks import Blocks, cut
-from webwinnow.parsing import parse
+from webwinnow.page.blocks import Blocks, cut
+from webwinnow.page.parsing import parse
 
 __all__ = ["LABELS", "content_blocks", "labelled_rows", "read_rows", "span"]
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from xxhash import xxh3_64_hexdigest
 
-from webwinnow.cleaning.removedregions import SPAN, RemovedRegions
-from webwinnow.pagetree import PageTree
+from webwinnow.judge.removedregions import SPAN, RemovedRegions
+from webwinnow.page.tree import PageTree
 
 __all__ = ["MEASURED", "TRAINING", "Span", "label_rows", "located", "spans_of", "with_labelled"]
 

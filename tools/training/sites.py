@@ -6,8 +6,8 @@ import re
 from collections import defaultdict
 from typing import Any
 
-from webwinnow.records import PageRecord
-from webwinnow.urls import SiteKey
+from webwinnow.page.records import PageRecord
+from webwinnow.page.urls import SiteKey
 
 __all__ = ["fold_of", "publisher", "site_of", "spellings"]
 

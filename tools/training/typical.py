@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from training.pages import SINGLE, LabelledPage
-from webwinnow.pagemodel.featureschema import FEATURES
-from webwinnow.pagemodel.models import PageModel
-from webwinnow.pagemodel.reading import GENRES
+from webwinnow.judge.featureschema import FEATURES
+from webwinnow.judge.models import PageModel
+from webwinnow.judge.reading import GENRES
 
 __all__ = ["typical"]
 

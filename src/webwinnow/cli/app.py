@@ -4,88 +4,51 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from webwinnow import plugins
 from webwinnow._version import __version__
-from webwinnow.cli.spellings import check_spelling, spelled_out
 from webwinnow.cli.terminal import UNCHANGED, printable, stoppable
-from webwinnow.errors import WebwinnowError
+from webwinnow.errors import SettingsError, WebwinnowError
 
-PANELS = {
-    "Clean": {"page": "page", "clean": "clean"},
-    "Learn": {"learn": "learn", "learn-items": "learn", "models": "learn", "lists": "lists"},
-    "Inspect": {"inspect": "inspect", "methods": "inspect"},
-    "Mine": dict.fromkeys(("features", "links", "rank", "replicas"), "mine")
-    | {"cluster": "cluster", "classify": "classify"},
-    "Search": {"index": "search", "search": "search"},
-    "Sites": {"crawl": "crawl", "sites": "sites"},
-    "Serve": {"serve": "serve"},
-    "Research": {"experiment": "experiment"},
-    "Help": {"doctor": "doctor"},
-}
-"""The commands, by help panel, and the module of each, which is imported when the command is called."""
-SUMMARIES = {
-    "page": "Turn one page into text, Markdown, sanitised HTML or its record.",
-    "clean": "Clean a crawl: one record for each page, in the order (site, input).",
-    "learn": "Learn how each site of a crawl is built, and save one model per site to clean its pages with.",
-    "learn-items": "Learn the decision trees of method items from labelled images and links, and measure them on "
-    "sites left out.",
-    "models": "Show, merge or pack site models.",
-    "lists": "Derive a list from a collection: its templates, or its stop words.",
-    "inspect": "Show the sites of a crawl and a sample of their pages, what is kept, what is removed and why, "
-    "in one HTML page.",
-    "methods": "List the cleaning methods, what each does, and its settings with default and meaning.",
-    "features": "Write the features of a collection: a sparse matrix, one row per page, weighted by the page's site.",
-    "links": "Export the link graph without the links of menus, footers and advertisements; `webwinnow rank` "
-    "ranks its pages.",
-    "rank": "Rank pages by PageRank and HITS, over all links and over the links that cleaning leaves.",
-    "replicas": "Find near-duplicates: one line per page, with its cluster and, unless it is the copy to keep, "
-    "`replica_of`.",
-    "cluster": "Cluster pages by subject: one line per page with its cluster, and an HTML page with a map to browse.",
-    "classify": "Learn classes from labelled pages, and predict those of other pages.",
-    "index": "Make a search index of clean pages, or update one.",
-    "search": "Search an index.",
-    "crawl": "Crawl sites into a WARC file: up to 500 pages of each, a random sample, below the start page, politely.",
-    "sites": "Learn the topics of whole sites, predict those of others, find more.",
-    "serve": "Serve a REST API (/page, /sites, /jobs, /search, /inspect) and a web page to upload crawls to.",
-    "experiment": "Run the papers' experiments on labelled pages.",
-    "doctor": "Report what this installation can do: versions, compiled parts, extras, programs, disk space, memory "
-    "and cores.",
-}
-"""What the list of commands says of each: the first sentence of its own help."""
+PANELS = ("Clean", "Learn", "Inspect", "Mine", "Search", "Sites", "Serve", "Research", "Help")
+"""The help panels in the order in which they are shown; those of plug-ins follow."""
 SLEEPING_THREADS = ("OPENBLAS_THREAD_TIMEOUT", "4")
 """Threads of numpy's library sleep until they are needed: by default each is busy for 20 ms first."""
 
 
 class _Commands(Mapping[str, Any]):
-    """The commands by name, each built when it is looked up."""
+    """The commands by name, each imported and built when it is looked up."""
 
     def __init__(self) -> None:
-        self._panels = {name: panel for panel, commands in PANELS.items() for name in commands}
         self._built: dict[str, Any] = {}
 
     def __len__(self) -> int:
-        return len(self._panels)
+        return len(plugins.names("command"))
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._panels)
+        return iter(plugins.names("command"))
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._built:
-            panel = self._panels[name]
-            module = import_module(f"webwinnow.cli.{PANELS[panel][name]}")
+            try:
+                module = plugins.load("command", name)
+            except SettingsError as error:
+                raise KeyError(str(error)) from None
             command: Callable[..., None] | typer.Typer = getattr(module, name.replace("-", "_"))
             alone = typer.Typer(rich_markup_mode=app.rich_markup_mode)
+            panel = getattr(module, "PANEL", "Plug-ins")
             if isinstance(command, typer.Typer):
                 alone.add_typer(command, rich_help_panel=panel)
             else:
-                alone.command(rich_help_panel=panel)(command)
+                alone.command(name, rich_help_panel=panel)(command)
             self._built[name] = typer.main.get_group(alone).commands[name]
         return self._built[name]
 
@@ -97,11 +60,16 @@ class _LazyGroup(TyperGroup):
         super().__init__(**given | {"commands": _Commands()})
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """List the commands by their summaries: none is imported."""
+        """List the commands with the first sentence of each one's help, read from its source: none is imported."""
+        listed = [(name, *_described(name, module)) for name, module in plugins.built_in("command").items()]
+        listed += [
+            (name, f"From {module.partition('.')[0]}.", "Plug-ins")
+            for name, module in plugins.installed("command").items()
+        ]
+        listed.sort(key=lambda one: PANELS.index(one[2]) if one[2] in PANELS else len(PANELS))
         self.commands = {
-            name: TyperCommand(name, help=SUMMARIES[name], rich_help_panel=panel, rich_markup_mode="markdown")
-            for panel, names in PANELS.items()
-            for name in names
+            name: TyperCommand(name, help=about, rich_help_panel=panel, rich_markup_mode="markdown")
+            for name, about, panel in listed
         }
         super().format_help(ctx, formatter)
 
@@ -113,6 +81,20 @@ class _LazyGroup(TyperGroup):
             except BrokenPipeError:  # the reader of our output went away (head, less); typer would exit with 1
                 _discard_output()
                 raise typer.Exit from None
+
+
+def _described(name: str, module: str) -> tuple[str, str]:
+    """The first paragraph of a command's help and its panel, from the source of its module."""
+    source = Path(__file__).parents[1].joinpath(*module.split(".")[1:]).with_suffix(".py").read_text(encoding="utf-8")
+    function = name.replace("-", "_")
+    described = (
+        rf'^def {function}\(.*?^\) -> None:\n    r?"""(.*?)(?:\n\n|""")|'
+        rf'^{function} = typer\.Typer\([^)]*?help="([^"]*)"'
+    )
+    found = re.search(described, source, re.DOTALL | re.MULTILINE)
+    panel = re.search(r'^PANEL = "(\w+)"', source, re.MULTILINE)
+    assert found is not None and panel is not None, f"{module} is no command"
+    return " ".join((found[1] or found[2]).split()), panel[1]
 
 
 app = typer.Typer(
@@ -148,8 +130,7 @@ def main() -> None:
     os.environ.setdefault(*SLEEPING_THREADS)
     try:
         try:
-            check_spelling(sys.argv[1:])
-            app(spelled_out(sys.argv[1:]), prog_name="webwinnow")
+            app(_with_values(sys.argv[1:]), prog_name="webwinnow")
         finally:
             sys.stdout.flush()  # here, where a full disk is reported, not while the interpreter exits
     except WebwinnowError as error:
@@ -168,6 +149,12 @@ def main() -> None:
         advice = "give it less at once, or more memory"
         sys.stderr.write(f"webwinnow: there is not enough memory ({printable(str(error)) or 'no details'}); {advice}\n")
         raise SystemExit(2) from None
+
+
+def _with_values(arguments: list[str]) -> list[str]:
+    """The command line with the value of `--render`, which may be given without one."""
+    ours = arguments.index("--") if "--" in arguments else len(arguments)
+    return ["--render=all" if given == "--render" and at < ours else given for at, given in enumerate(arguments)]
 
 
 def _open_closed_streams() -> None:

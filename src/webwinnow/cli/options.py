@@ -14,26 +14,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from webwinnow import collection
-from webwinnow.cleaning.tasks import TASKS
-from webwinnow.crawl import RenderWhen, ScopeKind
+from webwinnow.crawl.settings import RenderWhen, ScopeKind
 from webwinnow.errors import MissingExtra, SettingsError
-from webwinnow.methods import METHODS, CleaningSettings, check_settings, method_named
-from webwinnow.pagemodel import Favor
-from webwinnow.parsing import ParseLimits
+from webwinnow.features.vectors import FEATURE_KINDS, VectorSettings
+from webwinnow.judge.models import Favor
+from webwinnow.judge.selection import Selection
+from webwinnow.judge.tasks import TASKS
+from webwinnow.methods.registry import METHODS, CleaningSettings, check_settings, method_named
+from webwinnow.page.parsing import ParseLimits
+from webwinnow.page.urls import SiteKey
+from webwinnow.page.words import StopList
 from webwinnow.platforms import MOST_JOBS
-from webwinnow.selection import Selection
+from webwinnow.record.textquality import QualityRules
+from webwinnow.run.settings import CollectionSettings
 from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.site.sums import LEARNED_PAGES
-from webwinnow.textquality import QualityRules
-from webwinnow.urls import SiteKey
-from webwinnow.vectors import FEATURE_KINDS, VectorSettings
-from webwinnow.words import StopList
 
 if TYPE_CHECKING:
-    from webwinnow.collection import CollectionSettings
     from webwinnow.crawl.guard import AddressGuard
-    from webwinnow.engines import ClusterEngine
+    from webwinnow.run.engines.clusterengine import ClusterEngine
 
 INPUT, CLEANING, CORPUS, OUTPUT = "Input", "Cleaning", "Corpus", "Output"
 RUN, CRAWL, CLUSTER = "Run", "Crawl", "Cluster"
@@ -71,7 +70,7 @@ def written(suffix: str | None = None) -> Callable[[typer.Context, Any], Any]:
     def check(context: typer.Context, value: Any) -> Any:
         if value is None or context.resilient_parsing:
             return value
-        from webwinnow.io.outputs import STDOUT, SUFFIXES, check_name, check_writable  # noqa: PLC0415 (not every command writes)
+        from webwinnow.run.outputs import STDOUT, SUFFIXES, check_name, check_writable  # noqa: PLC0415 (not every command writes)
 
         if str(value) == STDOUT:
             return value
@@ -89,7 +88,7 @@ def written_folder(context: typer.Context, value: Any) -> Any:
     """The callback of an option that names a folder to write, which is checked before the work."""
     if value is None or context.resilient_parsing:
         return value
-    from webwinnow.io.outputs import STDOUT, check_folder, check_name  # noqa: PLC0415 (not every command writes)
+    from webwinnow.run.outputs import STDOUT, check_folder, check_name  # noqa: PLC0415 (not every command writes)
 
     if str(value) == STDOUT:
         raise SettingsError("the output is a folder of files; give one with -o, not -")
@@ -391,9 +390,7 @@ def parsing_settings(
 ) -> CollectionSettings:
     """Settings to parse a collection without cleaning it."""
     limits = ParseLimits(css=css)
-    return collection.CollectionSettings(
-        site_by=SiteKey.parse(site_by), limits=limits, jobs=jobs, learn_pages=learn_pages
-    )
+    return CollectionSettings(site_by=SiteKey.parse(site_by), limits=limits, jobs=jobs, learn_pages=learn_pages)
 
 
 def fields_of(settings: type, values: dict[str, Any]) -> dict[str, Any]:
@@ -426,7 +423,7 @@ def chosen_engine(name: str, address: str | None, jobs: int) -> ClusterEngine | 
     if name == "local" and address is None:
         return None
     try:
-        from webwinnow.engines import engine_named  # noqa: PLC0415 (an optional extra)
+        from webwinnow.run.engines import engine_named  # noqa: PLC0415 (an optional extra)
     except ImportError as error:
         raise MissingExtra(f"the engine {name}", name) from error
     return engine_named(name, address=address, jobs=jobs)

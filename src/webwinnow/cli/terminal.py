@@ -10,8 +10,8 @@ from typing import TypedDict
 
 import typer
 
-from webwinnow.io.unpacking import InputProblem
 from webwinnow.progress import Progress as OnProgress
+from webwinnow.run.unpacking import InputProblem
 
 SECONDS_BETWEEN_LINES = 10.0
 SPEED_AFTER = 1.0

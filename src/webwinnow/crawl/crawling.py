@@ -21,21 +21,21 @@ from typing import IO, Final, NamedTuple
 
 from webwinnow.childprocess import child_command
 from webwinnow.counted import counted
-from webwinnow.crawl import crawlmessages as messages
-from webwinnow.crawl.crawlmessages import Message, read_message, write_message
-from webwinnow.crawl.crawlsettings import CrawlSettings
-from webwinnow.crawl.crawlstore import FILE, RENDERED, CrawlStore, Fate, has_begun
+from webwinnow.crawl import messages
 from webwinnow.crawl.follow import CrawledPage, Follow, FollowAll, FollowNone, Next, crawled
+from webwinnow.crawl.messages import Message, read_message, write_message
 from webwinnow.crawl.scope import start_url
+from webwinnow.crawl.settings import CrawlSettings
 from webwinnow.crawl.sitemaps import is_list_of_pages, listed_pages
+from webwinnow.crawl.store import FILE, RENDERED, CrawlStore, Fate, has_begun
 from webwinnow.errors import InputError, MissingExtra, PageRefused, SettingsError
-from webwinnow.io import open_pages
-from webwinnow.io.outputs import write_lines
-from webwinnow.parsing import parse
+from webwinnow.page.parsing import parse
+from webwinnow.page.records import PageRecord
 from webwinnow.platforms import locked_file
 from webwinnow.progress import Progress, no_progress
-from webwinnow.records import PageRecord
-from webwinnow.storage import scratch_folder
+from webwinnow.run.inputs import open_pages
+from webwinnow.run.outputs import write_lines
+from webwinnow.storage.atomic import scratch_folder
 
 WARC_NAMES: Final = (".warc.gz", ".warc")
 SECONDS_TO_STOP: Final = 5.0
@@ -229,8 +229,8 @@ def check_can_crawl(settings: CrawlSettings | None = None) -> None:
     if importlib.util.find_spec("scrapy") is None:
         raise MissingExtra("crawling", "crawl")
     if settings is not None and settings.render != "never":
-        from webwinnow.browser import RenderSettings  # noqa: PLC0415 (an optional extra)
-        from webwinnow.browser.devtools import find_chromium  # noqa: PLC0415 (an optional extra)
+        from webwinnow.crawl.browser.devtools import find_chromium  # noqa: PLC0415 (an optional extra)
+        from webwinnow.crawl.browser.settings import RenderSettings  # noqa: PLC0415 (an optional extra)
 
         find_chromium(RenderSettings.of_pairs(settings.render_set, browsers=settings.browsers).chromium)
 
@@ -297,7 +297,7 @@ class _Run:
         """Start the child, answer it, and return its last message."""
         with (self.folder / "child.log").open("wb") as errors:
             child = subprocess.Popen(
-                child_command("webwinnow.crawl.crawlprocess"),
+                child_command("webwinnow.crawl.process"),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 from urllib.parse import urldefrag
 
-from webwinnow.pagetree import PageTree
-from webwinnow.records import PageRecord
-from webwinnow.sitemodel import SiteCleaner
-from webwinnow.urls import SiteKey, is_route, resolve_web
+from webwinnow.page.records import PageRecord
+from webwinnow.page.tree import PageTree
+from webwinnow.page.urls import SiteKey, is_route, resolve_web
+from webwinnow.record.sitemodel import SiteCleaner
 
 MOST_LINKS: Final = 20_000
 """Links of one page that are used. Ours: a page of nothing but links has some thousands."""

@@ -15,9 +15,9 @@ from typing import Any, Final, NamedTuple
 
 from protego import Protego
 
-from webwinnow.crawl.crawlsettings import CrawlSettings
-from webwinnow.crawl.crawlstore import CrawlStore, Fate, KnownPage, KnownSite, Link
 from webwinnow.crawl.scope import Scope, host_of, origin_of, page_url
+from webwinnow.crawl.settings import CrawlSettings
+from webwinnow.crawl.store import CrawlStore, Fate, KnownPage, KnownSite, Link
 
 GIVE_UP_AFTER: Final = 15
 """Consecutive requests without a response after which a host counts as dead. Ours."""

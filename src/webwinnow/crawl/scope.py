@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-from webwinnow.crawl import ScopeKind
+from webwinnow.crawl.settings import ScopeKind
 from webwinnow.errors import SettingsError
-from webwinnow.records import PageRecord
-from webwinnow.urls import SiteKey, canonical, is_web_link
+from webwinnow.page.records import PageRecord
+from webwinnow.page.urls import SiteKey, canonical, is_web_link
 
 LONGEST_URL: Final = 2000
 """Maximum length of a URL. Ours: what servers and other crawlers accept."""

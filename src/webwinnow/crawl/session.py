@@ -8,19 +8,18 @@ from email.utils import parsedate_to_datetime
 from typing import Final
 from urllib.parse import urldefrag
 
-from webwinnow.browser.capture import RENDERED_TYPE, RenderedPage, RenderFailed
-from webwinnow.crawl.crawlmessages import Answer, FetchedPage
-from webwinnow.crawl.crawlsettings import CrawlSettings
-from webwinnow.crawl.crawlstore import NOT_RENDERED, RENDERED, CrawlStore, Fate, KnownPage
+from webwinnow.crawl.browser.capture import RENDERED_TYPE, RenderedPage, RenderFailed
 from webwinnow.crawl.frontier import ROBOTS_BYTES, Frontier, Rules, Visit
+from webwinnow.crawl.messages import Answer, FetchedPage
 from webwinnow.crawl.scope import page_url
+from webwinnow.crawl.settings import CrawlSettings
 from webwinnow.crawl.sitemaps import LIST_TYPES, is_list_of_pages
+from webwinnow.crawl.store import NOT_RENDERED, RENDERED, CrawlStore, Fate, KnownPage
 from webwinnow.crawl.warcfile import Exchange, FetchFailed, WarcFile, claims_another_type
 from webwinnow.errors import InputError, PageRefused
-from webwinnow.io import ReadLimits
-from webwinnow.io.sniff import HEAD_BYTES, Content, content_of, looks_like_html
-from webwinnow.io.unpacking import decode_http_body, media_type
-from webwinnow.urls import resolve
+from webwinnow.page.urls import resolve
+from webwinnow.run.sniff import HEAD_BYTES, Content, content_of, looks_like_html
+from webwinnow.run.unpacking import ReadLimits, decode_http_body, media_type
 
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 TIME_IS_OVER: Final = "the limit of time is reached"

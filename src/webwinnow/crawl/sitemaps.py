@@ -20,10 +20,10 @@ from threading import Event, Timer
 from typing import Final
 from urllib.parse import urljoin, urlsplit
 
-from webwinnow.crawl.crawlsettings import CrawlSettings
 from webwinnow.crawl.follow import MOST_LINKS
 from webwinnow.crawl.guard import AddressRefused
 from webwinnow.crawl.scope import page_url
+from webwinnow.crawl.settings import CrawlSettings
 
 MOST_FILES: Final = 50
 """Sitemaps and feeds of a site that are read."""

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from webwinnow import _version
-from webwinnow.crawl.crawlsettings import CrawlSettings
-from webwinnow.io.unpacking import HTML_TYPES, media_type
-from webwinnow.records import LAYOUT_TYPE
+from webwinnow.crawl.settings import CrawlSettings
+from webwinnow.page.records import LAYOUT_TYPE
+from webwinnow.run.unpacking import HTML_TYPES, media_type
 
 if TYPE_CHECKING:
-    from webwinnow.browser import RenderedPage
+    from webwinnow.crawl.browser.capture import RenderedPage
 
 with warnings.catch_warnings():  # fastwarc 1.1 warns of its own old names when it is imported
     warnings.simplefilter("ignore", DeprecationWarning)

@@ -5,8 +5,8 @@ from libc.stdint cimport int32_t, int64_t, uint16_t, uint64_t
 
 import numpy as np
 
-from webwinnow._hashing cimport GOLDEN, mixed
-from webwinnow._memory cimport Scratch
+from webwinnow.page._hashing cimport GOLDEN, mixed
+from webwinnow.page._memory cimport Scratch
 
 cdef uint64_t EMPTY = 0xFFFFFFFFFFFFFFFF
 

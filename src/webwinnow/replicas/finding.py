@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.cleaner import CleanPage
-from webwinnow.pagemeta import metadata
+from webwinnow.page.metadata import metadata
+from webwinnow.record.cleaner import CleanPage
 from webwinnow.replicas.grouping import Places, alike, joined, similarity_of
 from webwinnow.replicas.sketches import (
     ReplicaSettings,

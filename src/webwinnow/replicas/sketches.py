@@ -22,20 +22,21 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
-from webwinnow._words import word_spans
-from webwinnow.blocks import text_of_runs
-from webwinnow.cleaning import Verdict
-from webwinnow.cleaning.combined import RECORD_AT
-from webwinnow.cleaning.emptypages import why_empty
-from webwinnow.cleaning.wholes import HIDDEN_ABOVE
 from webwinnow.errors import SettingsError, check_range
-from webwinnow.pagemodel import PageContext, PageEvidence, PageModel
-from webwinnow.pagetree import PageTree
-from webwinnow.parsing import language_of
+from webwinnow.judge.combined import RECORD_AT
+from webwinnow.judge.emptypages import why_empty
+from webwinnow.judge.evidence import PageContext, PageEvidence
+from webwinnow.judge.models import PageModel
+from webwinnow.judge.verdict import Verdict
+from webwinnow.judge.wholes import HIDDEN_ABOVE
+from webwinnow.page._words import word_spans
+from webwinnow.page.blocks import text_of_runs
+from webwinnow.page.parsing import language_of
+from webwinnow.page.tree import PageTree
+from webwinnow.page.urls import canonical
+from webwinnow.page.words import stop_list_of, words
 from webwinnow.replicas._sketches import lent_slots, lowest_shingles
 from webwinnow.site.learned import LearnedSite
-from webwinnow.urls import canonical
-from webwinnow.words import stop_list_of, words
 
 PERCENTAGE = 0.4
 """The share of a page's different words that is used (DocView 7.2)."""

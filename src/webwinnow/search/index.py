@@ -1,8 +1,8 @@
 """`IndexFolder`: the two levels of an index, abstracts above full texts, and `Level`, one tantivy index on disk.
 
-Texts are indexed as the words that `webwinnow.words` makes of them, so that a query and a page are tokenised alike,
-whatever the script. The stems of words, in the language of the page, are indexed beside them where they differ. What a
-result shows is stored as JSON.
+Texts are indexed as the words that `webwinnow.page.words` makes of them, so that a query and a page are tokenised
+alike, whatever the script. The stems of words, in the language of the page, are indexed beside them where they differ.
+What a result shows is stored as JSON.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from webwinnow.errors import InputError, MissingExtra, SettingsError
-from webwinnow.io.rows import Record
+from webwinnow.page.words import StopList, words
 from webwinnow.progress import Progress, no_progress
+from webwinnow.run.rows import Record
 from webwinnow.search.segmentfiles import check_segments
 from webwinnow.search.spelling import stems
-from webwinnow.storage import write_file
-from webwinnow.words import StopList, words
+from webwinnow.storage.atomic import write_file
 
 if TYPE_CHECKING:
     import tantivy

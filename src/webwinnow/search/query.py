@@ -16,9 +16,9 @@ from itertools import islice
 from typing import Literal, NamedTuple, get_args
 
 from webwinnow.errors import SettingsError
+from webwinnow.page.words import words
 from webwinnow.search.index import ABSTRACT, FILTERS, FULL, TEXTS, Clause, IndexFolder, Level, Narrowing, day_number
 from webwinnow.search.spelling import ONE_TYPO, near_words, stems
-from webwinnow.words import words
 
 Within = Literal["two-level", "abstract", "full"]
 _PART = re.compile(r'(-?)(?:([a-z]+):(?=[^\s:/]))?(?:"([^"]*)"|(\S+))')

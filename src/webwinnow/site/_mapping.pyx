@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 import numpy as np
 
-from webwinnow._memory cimport Scratch, check_columns
+from webwinnow.page._memory cimport Scratch, check_columns
 
 cdef enum:
     LARGEST_TABLE = 4000000  # cells of an alignment; longer rows are matched place by place

@@ -5,8 +5,8 @@ from libc.stdint cimport int32_t, uint8_t, uint64_t
 
 import numpy as np
 
-from webwinnow._hashing cimport mixed
-from webwinnow._memory cimport check_columns, check_parent, lower_bound
+from webwinnow.page._hashing cimport mixed
+from webwinnow.page._memory cimport check_columns, check_parent, lower_bound
 
 cdef enum:
     OUTSIDE, INTERNAL, LEAF  # as in site/styletree.py

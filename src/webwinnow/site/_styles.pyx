@@ -8,8 +8,8 @@ from libc.string cimport memset
 
 import numpy as np
 
-from webwinnow._hashing cimport GOLDEN, mixed, unmixed
-from webwinnow._memory cimport bytes_of, check_columns, check_parent
+from webwinnow.page._hashing cimport GOLDEN, mixed, unmixed
+from webwinnow.page._memory cimport bytes_of, check_columns, check_parent
 
 cdef extern from *:
     """

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.pagetree import PageTree
+from webwinnow.page.tree import PageTree
 from webwinnow.site._mapping import align
 from webwinnow.site._styles import Pairs
 from webwinnow.site.mapping import BY_PATH, NOWHERE, SiteMap

@@ -14,10 +14,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.pagemodel.evidence import PageEvidence
-from webwinnow.pagemodel.reading import GENRES
+from webwinnow.judge.evidence import PageEvidence
+from webwinnow.judge.reading import GENRES
 from webwinnow.site._mapping import pages_of
-from webwinnow.storage import Array, ArrayTable, is_within
+from webwinnow.storage.modelfile import Array, ArrayTable, is_within
 
 LOGIT_SCALE = 1_000
 """Log odds are summed as integers, so that sums do not depend on their order."""

@@ -13,9 +13,9 @@ from typing import Final
 
 import numpy as np
 
-from webwinnow.fingerprints import page_fingerprint
-from webwinnow.pagemodel import PageEvidence
-from webwinnow.pagetree import PageTree
+from webwinnow.judge.evidence import PageEvidence
+from webwinnow.page.fingerprints import page_fingerprint
+from webwinnow.page.tree import PageTree
 from webwinnow.site.blocktable import BlockRows
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.sums import BLOCKS, SiteSums

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._words import word_spans
 from webwinnow.errors import SettingsError, check_range
-from webwinnow.pagetree import PageTree
+from webwinnow.page._words import word_spans
+from webwinnow.page.tree import PageTree
 from webwinnow.site._styles import Pairs, sums_by_key
 from webwinnow.site.importance import feature_entropy, feature_weight, leaf_importance, node_importance, path_importance
 from webwinnow.site.sitetree import JoinSettings, SiteTree

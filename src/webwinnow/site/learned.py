@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import ModelError, SettingsError
-from webwinnow.pagemeta import name_key
-from webwinnow.pagetree import PageTree
-from webwinnow.parsing import ParseLimits
+from webwinnow.page.hints import name_key
+from webwinnow.page.parsing import ParseLimits
+from webwinnow.page.tree import PageTree
+from webwinnow.page.words import StopList
 from webwinnow.site.alignedtree import finish_aligned
 from webwinnow.site.blocktable import BlockTable, lookup
 from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
@@ -40,8 +41,8 @@ from webwinnow.site.sums import (
     read_labels,
     site_name,
 )
-from webwinnow.storage import Array, ArrayTable, ModelFile, ModelFormat, write_file
-from webwinnow.words import StopList
+from webwinnow.storage.atomic import write_file
+from webwinnow.storage.modelfile import Array, ArrayTable, ModelFile, ModelFormat
 
 FORMAT = ModelFormat("site model", 9, "learn the site again")
 SHARED_NAME, SHARED_PAGES = 0.2, 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.pagetree import PageTree
+from webwinnow.page.tree import PageTree
 from webwinnow.site._styles import Paths
 from webwinnow.site.sitetree import SiteTree
 from webwinnow.site.styletree import PageElements

@@ -14,7 +14,8 @@ from xxhash import xxh3_64_hexdigest
 from webwinnow.errors import InputError, MissingExtra, ModelError, SettingsError
 from webwinnow.platforms import locked_folder
 from webwinnow.site.learned import LearnedSite
-from webwinnow.storage import ParquetReader, atomic_file, write_file
+from webwinnow.storage.atomic import atomic_file, write_file
+from webwinnow.storage.parquetreader import ParquetReader
 
 MODEL_SUFFIX = ".model.npz"
 SUMS_SUFFIX = ".sums.npz"

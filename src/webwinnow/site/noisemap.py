@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._nodes import nearest, topmost
-from webwinnow.pagetree import PageTree
+from webwinnow.page._nodes import nearest, topmost
+from webwinnow.page.tree import PageTree
 from webwinnow.site._styles import Pairs
 from webwinnow.site.alignedtree import AlignedMap
 from webwinnow.site.importance import (

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._nodes import topmost
 from webwinnow.errors import check_range
-from webwinnow.pagetree import PageTree
+from webwinnow.page._nodes import topmost
+from webwinnow.page.tree import PageTree
+from webwinnow.page.words import SHINGLE_SIZE
 from webwinnow.site.blocktable import lookup
 from webwinnow.site.styletree import page_features, pair_key
-from webwinnow.storage import Array, ArrayTable
-from webwinnow.words import SHINGLE_SIZE
+from webwinnow.storage.modelfile import Array, ArrayTable
 
 PAGELET_LINKS = 3
 """k: an element with a child of so many links is not a pagelet (thesis 5.3, as the authors)."""

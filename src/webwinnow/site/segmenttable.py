@@ -13,12 +13,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._nodes import nearest
-from webwinnow._words import name_hash, word_spans
-from webwinnow.pagetree import PageTree
+from webwinnow.page._nodes import nearest
+from webwinnow.page._words import name_hash, word_spans
+from webwinnow.page.tree import PageTree
+from webwinnow.page.words import stop_words
 from webwinnow.site.blocktable import PageTable, lookup
-from webwinnow.storage import Array, ArrayTable
-from webwinnow.words import stop_words
+from webwinnow.storage.modelfile import Array, ArrayTable
 
 SEGMENTATIONS: dict[str, tuple[str, ...]] = {
     "tables": ("table",),

@@ -22,7 +22,7 @@ from webwinnow.errors import ModelError
 from webwinnow.site._mapping import grouped
 from webwinnow.site._styles import Pairs
 from webwinnow.site.styletree import INTERNAL, LEAF, ROOT_KEY, Counts, Cut, Keys, StyleTree
-from webwinnow.storage import ArrayTable, is_within
+from webwinnow.storage.modelfile import ArrayTable, is_within
 
 ROUNDING = 1e-9
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.pagetree import PageTree
+from webwinnow.page.tree import PageTree
 from webwinnow.site._structuremap import Walk
 from webwinnow.site.sitetree import SiteTree
 from webwinnow.site.styletree import INTERNAL, cut_elements, pair_key

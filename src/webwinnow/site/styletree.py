@@ -19,14 +19,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow._words import image_hashes, link_hashes, name_hash, word_spans
 from webwinnow.errors import ModelError
-from webwinnow.fingerprints import page_fingerprint
-from webwinnow.markup import ATTRIBUTE_CODE, TAG_CODE
-from webwinnow.pagetree import PageTree
+from webwinnow.page._words import image_hashes, link_hashes, name_hash, word_spans
+from webwinnow.page.fingerprints import page_fingerprint
+from webwinnow.page.markup import ATTRIBUTE_CODE, TAG_CODE
+from webwinnow.page.tree import PageTree
+from webwinnow.page.words import image_feature, link_feature
 from webwinnow.site._styles import StyleSums, element_keys, leaves_around
-from webwinnow.storage import Array, ArrayTable, is_within
-from webwinnow.words import image_feature, link_feature
+from webwinnow.storage.modelfile import Array, ArrayTable, is_within
 
 
 class Cut(NamedTuple):
@@ -67,7 +67,7 @@ _Columns = tuple[NDArray[Any], ...]
 
 
 def _mixed(x: Keys) -> Keys:
-    """`mixed` of `_hashing.pxd` over arrays."""
+    """`mixed` of `page/_hashing.pxd` over arrays."""
     x = (x ^ (x >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
     x = (x ^ (x >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)
     return x ^ (x >> np.uint64(33))

@@ -17,20 +17,21 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
-from webwinnow.blocks import Blocks
 from webwinnow.errors import ModelError
-from webwinnow.fingerprints import page_fingerprint
-from webwinnow.markup import STYLE_VERSION, canonical_class
-from webwinnow.pagemeta import page_names
-from webwinnow.pagemodel import PageContext, PageEvidence
-from webwinnow.pagetree import PageTree
+from webwinnow.judge.evidence import PageContext, PageEvidence
+from webwinnow.page.blocks import Blocks
+from webwinnow.page.fingerprints import page_fingerprint
+from webwinnow.page.hints import page_names
+from webwinnow.page.markup import STYLE_VERSION, canonical_class
+from webwinnow.page.tree import PageTree
+from webwinnow.page.urls import canonical
+from webwinnow.page.words import StopList
 from webwinnow.site.blocktable import BlockRows
 from webwinnow.site.pagelets import PageletCounts, PageletSettings, pagelets_of
 from webwinnow.site.segmenttable import NO_WORDS, SegmentRows
 from webwinnow.site.styletree import ALIGNED_CUT, CST_CUT, SST_CUT, Grower, StyleTree
-from webwinnow.storage import Array, ArrayTable, ModelFile, ModelFormat, write_file
-from webwinnow.urls import canonical
-from webwinnow.words import StopList
+from webwinnow.storage.atomic import write_file
+from webwinnow.storage.modelfile import Array, ArrayTable, ModelFile, ModelFormat
 
 SAME_CSS = "use the option for all pages of a site or for none"
 FORMAT = ModelFormat("site sums", 7, "learn the site again")

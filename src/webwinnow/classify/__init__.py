@@ -1,0 +1,1 @@
+"""Classes of pages: learned from labelled pages, predicted for others."""

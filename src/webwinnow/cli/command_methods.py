@@ -1,0 +1,62 @@
+"""`webwinnow methods`: the cleaning methods and their settings."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from webwinnow.cli import options as opt
+from webwinnow.methods.method_items import ItemModel
+from webwinnow.methods.registry import DEFAULT_METHOD, METHODS, Method, method_named
+
+PANEL = "Inspect"
+
+RuleKind = Literal["link", "image", "all"]
+
+
+def methods(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[METHOD]...", help="Only these methods.")] = None,
+    rules: Annotated[
+        RuleKind | None, opt.writing("Print the rules of method items for links or images instead.")
+    ] = None,
+    set_: opt.Settings = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """List the cleaning methods, what each does, and its settings with default and meaning.
+
+    Settings are given with --set, as in `--method sst --set sst.threshold=0.9`.
+
+    Examples:
+
+        webwinnow methods
+        webwinnow methods sst --json
+        webwinnow methods items --rules link
+        webwinnow methods items --rules all --set items.trees=trees.npz
+    """
+    if rules is not None:
+        own = opt.cleaning_settings(set_, method="items").items.trees
+        model = ItemModel.load(None if own is None else Path(own))
+        for kind, tree in model.trees.items():
+            if rules in ("all", kind):
+                sys.stdout.write("\n".join([f"# {model.summary(kind)}", *tree.rules()]) + "\n")
+        return
+    for method in map(method_named, names or METHODS):
+        if as_json:
+            settings = [setting._asdict() for setting in method.settings]
+            described = {"name": method.name, "about": method.about, "learns": method.learns, "settings": settings}
+            sys.stdout.write(json.dumps(described, ensure_ascii=False) + "\n")
+        else:
+            sys.stdout.writelines(f"{line}\n" for line in _described(method))
+
+
+def _described(method: Method) -> list[str]:
+    default = " (the default)" if method.name == DEFAULT_METHOD else ""
+    lines = [f"{method.name}{default}: {method.about}"]
+    for setting in method.settings:
+        value = "none" if setting.default is None else setting.default
+        lines += [f"    {setting.name}={value}", f"        {setting.help} ({setting.expected})"]
+    return lines

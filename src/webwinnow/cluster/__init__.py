@@ -1,0 +1,1 @@
+"""Clusters of pages by subject, their names, and a page to browse them."""

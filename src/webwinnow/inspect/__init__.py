@@ -1,0 +1,1 @@
+"""The inspector: one HTML page that shows what was kept and removed, and why. It uses the capability `classify`."""

@@ -1,0 +1,56 @@
+"""Method `repeated`: drop only the text that a site repeats on a large share of its pages. Simple, high recall."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from webwinnow.judge.evidence import PageContext
+from webwinnow.judge.verdict import HIDDEN_REASON, KEPT_REASON, REPEATED_REASON, Verdict, keep_around, without_site
+from webwinnow.methods.settings import MethodSettings, min_pages, setting
+from webwinnow.site.learned import LearnedSite
+from webwinnow.site.sums import block_keys
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatedSettings(MethodSettings):
+    """Settings of method `repeated`."""
+
+    share: float = setting(
+        0.5,
+        "remove a text that is on at least this share of the learned pages",
+        "a number above 0, at most 1",
+        float,
+        lambda v: 0.0 < v <= 1.0,
+    )
+    min_pages: int = min_pages()
+
+
+def clean(page: PageContext, model: LearnedSite | None, settings: RepeatedSettings) -> Verdict:
+    """Keep what is visible and not repeated on the site; each block of text is kept or removed as a whole."""
+    tree, blocks = page.tree, page.blocks
+    visible = tree.visible[tree.run_owner]
+    note = without_site(model, settings.min_pages)
+    if note is not None or model is None:
+        share = np.zeros(len(blocks))
+    else:
+        share = model.pages_that_say(block_keys(blocks)) / model.pages
+    of_run = share[blocks.of_run()]
+    keep_runs = visible & ~(of_run >= settings.share)
+    keep = keep_around(tree, keep_runs)
+    reason = np.where(keep, KEPT_REASON, np.where(tree.visible, REPEATED_REASON, HIDDEN_REASON))
+    run_reason = np.where(keep_runs, KEPT_REASON, np.where(visible, REPEATED_REASON, HIDDEN_REASON))
+    score = np.ones(len(tree), np.float32)
+    np.minimum.at(score, tree.run_owner, (1 - of_run).astype(np.float32))
+    return Verdict(
+        method="repeated",
+        keep=keep,
+        keep_runs=keep_runs,
+        reason=reason.astype(np.uint8),
+        run_reason=run_reason.astype(np.uint8),
+        score=score,
+        weight=keep.astype(np.float32),
+        kind=np.zeros(len(tree), np.uint8),
+        note=note,
+    )

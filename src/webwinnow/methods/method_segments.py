@@ -1,0 +1,62 @@
+"""Method `segments`: keep the tables whose words distinguish pages (Lin and Ho, KDD 2002; thesis 3.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from webwinnow.judge import verdict as reasons
+from webwinnow.judge.evidence import PageContext
+from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible, without_site
+from webwinnow.methods.settings import MethodSettings, min_pages, setting, share, stop_words
+from webwinnow.page.words import StopList, stop_list_of
+from webwinnow.site.learned import LearnedSite
+from webwinnow.site.segmenttable import GRID, LITTLE_GAIN, MOST_FEATURES, SEGMENTATIONS, STEP
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentSettings(MethodSettings):
+    """Settings of method `segments`."""
+
+    by: str = setting(
+        "tables",
+        "what divides a page into blocks",
+        f"one of {', '.join(SEGMENTATIONS)}",
+        str,
+        SEGMENTATIONS.__contains__,
+    )
+    threshold: float | None = share(None, "keep a block up to this entropy; none for the site's own")
+    step: float = setting(
+        STEP,
+        "the site's own threshold: interval of the thresholds tried, from 0 to 1",
+        f"a multiple of {1 / GRID} up to 1",
+        float,
+        lambda v: 0.0 < v <= 1.0 and round(v * GRID) == round(v * GRID, 6),
+    )
+    features: float = share(MOST_FEATURES, "the site's own threshold: least share of the site's words that it includes")
+    gain: float = share(LITTLE_GAIN, "the site's own threshold: largest share of words that the next step may add")
+    stop_words: tuple[str, ...] | None = stop_words()
+    min_pages: int = min_pages()
+
+    @property
+    def stop_list(self) -> StopList:
+        """The words that do not count, read where a site is learned; a model keeps them."""
+        return stop_list_of(self.stop_words)
+
+
+def clean(page: PageContext, model: LearnedSite | None, settings: SegmentSettings) -> Verdict:
+    """Keep the blocks whose entropy (4-2) is at most the threshold."""
+    tree = page.tree
+    note = without_site(model, settings.min_pages)
+    if note is not None or model is None:
+        return keep_visible(tree, "segments", note)
+    table = model.segment_table
+    threshold = settings.threshold
+    if threshold is None:
+        threshold = table.threshold_of(settings.by, settings.step, settings.features, settings.gain)
+    block, entropy = table.block_entropy(tree, settings.by)
+    entropy = entropy[block]
+    reason = np.where(entropy <= threshold, reasons.INFORMATIVE_REASON, reasons.REDUNDANT_REASON)[tree.run_owner]
+    score = (1.0 - entropy).astype(np.float32)
+    return keep_by_reason(tree, "segments", reason, (reasons.INFORMATIVE_REASON,), reasons.REDUNDANT_REASON, score)

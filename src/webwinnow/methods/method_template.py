@@ -1,0 +1,85 @@
+"""Method `template`: drop the pagelets that pages share (Bar-Yossef and Rajagopalan, WWW 2002; thesis 3.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from webwinnow.errors import InputError
+from webwinnow.judge import verdict as reasons
+from webwinnow.judge.evidence import PageContext
+from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible, without_site
+from webwinnow.methods.settings import MethodSettings, absolute_path, setting
+from webwinnow.page.words import SHINGLE_SIZE
+from webwinnow.site.learned import LearnedSite
+from webwinnow.site.pagelets import MOST, PAGELET_LINKS, SKETCH_HASHES, TEMPLATE_PAGES, PageletSettings, pagelets_of
+from webwinnow.site.templates import TemplateList
+
+
+def _count(default: int, about: str) -> Any:
+    return setting(default, f"{about}; read when a site is learned", f"from 1 to {MOST}", int, lambda v: 1 <= v <= MOST)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateSettings(MethodSettings):
+    """Settings of method `template`. `links`, `shingle` and `hashes` are read when a site is learned."""
+
+    links: int = _count(PAGELET_LINKS, "k: an element with a child of so many links is not a pagelet")
+    shingle: int = _count(SHINGLE_SIZE, "words, links or images in a row that are hashed together")
+    hashes: int = _count(SKETCH_HASHES, "smallest hashes that two pagelets must share to be equal")
+    pages: int = setting(
+        TEMPLATE_PAGES,
+        "a pagelet on at least this many learned pages of the site is a template",
+        f"{TEMPLATE_PAGES} or more",
+        int,
+        lambda v: v >= TEMPLATE_PAGES,
+    )
+    found: str | None = setting(
+        None, "a list that `webwinnow lists templates` wrote; it decides instead of the site", "a file", absolute_path
+    )
+
+    @property
+    def pagelets(self) -> PageletSettings:
+        """How pages are split into pagelets."""
+        return PageletSettings(links=self.links, shingle=self.shingle, hashes=self.hashes)
+
+
+def clean(page: PageContext, model: LearnedSite | None, settings: TemplateSettings) -> Verdict:
+    """Drop the pagelets that are templates; keep the others and what is in no pagelet."""
+    tree = page.tree
+    note = without_site(model, settings.pages) if settings.found is None else None
+    if note is not None:
+        return keep_visible(tree, "template", note)
+    if settings.found is not None:
+        listed = _list(settings.found)
+        pagelets = pagelets_of(tree, listed.settings)
+        is_template = listed.marked(tree.url, pagelets.fingerprint)
+    else:
+        assert model is not None
+        counts = model.pagelet_counts
+        pagelets = pagelets_of(tree, counts.settings)
+        is_template = counts.pages_with(pagelets.fingerprint) >= settings.pages
+    dropped = pagelets.marked(is_template)
+    reason = np.where(dropped, reasons.TEMPLATE_REASON, reasons.KEPT_REASON)[tree.run_owner]
+    score = (~dropped).astype(np.float32)
+    return keep_by_reason(
+        tree, "template", reason, (reasons.KEPT_REASON,), reasons.TEMPLATE_REASON, score, drop=dropped
+    )
+
+
+def _list(path: str) -> TemplateList:
+    """The list in a file, read again if the file has changed."""
+    try:
+        about = Path(path).stat()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read as a list of templates: {error.strerror}") from None
+    return _read(path, about.st_size, about.st_mtime_ns)
+
+
+@lru_cache(maxsize=2)
+def _read(path: str, _size: int, _changed: int) -> TemplateList:
+    return TemplateList.load(path)

@@ -1,0 +1,1 @@
+"""One page: its parser, tree, styles, blocks, structures, words, head metadata and layout."""

@@ -1,0 +1,515 @@
+"""Bytes to `PageTree`: the only module that uses an HTML parser.
+
+The encoding is decided (valid UTF-8 first, then as browsers do: BOM, transport header, meta, detection). `HtmlTree`
+builds the page's tree from UTF-8, and `_layout.lay_out_tree` lays it out in arrays. turbohtml parses pages whose style
+sheets are to be read (`ParseLimits.css`) and those that `HtmlTree` leaves; their arrays come from its serialised tree.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from webwinnow.errors import PageRefused
+from webwinnow.lazy import lazy_pattern
+from webwinnow.page import urls
+from webwinnow.page._htmltree import HtmlTree, utf8_kind
+from webwinnow.page._layout import lay_out, lay_out_tree, tag_counts
+from webwinnow.page.layout import PageLayout
+from webwinnow.page.markup import CSS_ATTRIBUTE, FORMATTING_TAGS, RENAMED, RENAMED_TAGS, SWALLOWING_TAGS, is_shadow_root
+from webwinnow.page.tree import Head, PageTree, without_surrogates
+
+if TYPE_CHECKING:
+    import turbohtml
+    from turbohtml.cssom import StyleRule
+
+MAX_JSON_LD = 262_144
+"""Characters of JSON-LD in a tree; of the 1,237 pages of `pages-wcxb` none has more than 74,139."""
+MAX_METAS = 500
+MAX_CSS_RULES = 5_000
+MAX_CASCADES = 2_000
+"""Rules of style sheets that are used, and sets of rules with an inline style for which the cascade runs (0.2 ms)."""
+_EMPTIED = frozenset(("style", "noembed", "noframes", "iframe", "svg"))
+_LOOKED_AT = ("title", "meta", "link", "base", "script", *sorted(_EMPTIED | RENAMED_TAGS))
+
+META_PRESCAN = 16_384
+"""Bytes searched for a meta charset. The standard says 1,024, but pages with long scripts first are common."""
+DETECTION_SAMPLE = 262_144
+LANGUAGE_SAMPLE = 2_000
+LANGUAGE_NEEDS = 200
+SURE_OF_LANGUAGE = 0.5
+"""Characters and confidence that the language detector needs: below, it mistakes German for Danish."""
+_TWO_LETTERS = dict(
+    pair.split(":")
+    for pair in (
+        "afr:af amh:am ara:ar arb:ar aze:az bel:be ben:bn bul:bg cat:ca ces:cs cmn:zh cym:cy dan:da deu:de ell:el "
+        "eng:en epo:eo est:et eus:eu fas:fa pes:fa fin:fi fra:fr gle:ga glg:gl guj:gu heb:he hin:hi hrv:hr hun:hu "
+        "hye:hy ind:id isl:is ita:it jpn:ja kan:kn kat:ka kaz:kk khm:km kor:ko lao:lo lat:la lav:lv lit:lt mal:ml "
+        "mar:mr mkd:mk msa:ms zsm:ms mya:my nep:ne nld:nl nob:nb nno:nn nor:no pan:pa pol:pl por:pt ron:ro rus:ru "
+        "sin:si slk:sk slv:sl som:so spa:es sqi:sq srp:sr swe:sv swa:sw swh:sw tam:ta tel:te tgl:tl tha:th tur:tr "
+        "ukr:uk urd:ur uzb:uz vie:vi yid:yi zho:zh zul:zu"
+    ).split()
+)
+
+_META = re.compile(rb"<meta\b([^>]*)", re.IGNORECASE)
+_META_ATTRIBUTE = re.compile(rb"(?<![^\s=/\"'>])([^\s=/\"'>]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]*))")
+_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
+_CHARSET_PARAMETER = re.compile(r"charset\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"',;]+))", re.IGNORECASE)
+_LABEL = re.compile(r"[a-z0-9][a-z0-9_:.()-]*")
+_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16le"), (codecs.BOM_UTF16_BE, "utf-16be"))
+_READ_AS = (
+    dict.fromkeys("gb2312 gb_2312-80 gbk x-gbk".split(), "gb18030")  # a superset; the standard treats all alike
+    | dict.fromkeys("iso-8859-1 latin1 us-ascii ascii ansi_x3.4-1968 cp1252".split(), "windows-1252")
+    | dict.fromkeys("ks_c_5601-1987 ks_c_5601-1989".split(), "euc-kr")
+    | {"utf8": "utf-8"}
+)
+_YEAR_OF_STANDARD = re.compile(r"(?<=^iso_8859-\d):\d{4}$")
+_REPLACEMENT = frozenset("csiso2022kr hz-gb-2312 iso-2022-cn iso-2022-cn-ext iso-2022-kr replacement".split())
+_UTF_16 = frozenset("utf-16 utf-16le utf-16be csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff unicodefffe".split())
+_CUT = "unexpected end of data"
+_XML_DECLARATION = re.compile(rb"<\?xml\b[^>]*?\bencoding\s*=\s*([\"'])([^\"'>]*)\1")
+_IN_META = dict.fromkeys(_UTF_16, "utf-8") | {"x-user-defined": "windows-1252"}
+"""A page whose meta can be read as ASCII is not UTF-16 (HTML standard)."""
+
+_ASCII, _UTF_8 = 0, 1
+"""Answers of `utf8_kind`."""
+_ASCII_ALIKE = frozenset(("utf-8", "windows-1252"))
+_FORMATTING = re.compile(rf"<(?:{'|'.join(sorted(FORMATTING_TAGS))})\b[^>]*", re.IGNORECASE)
+_MOST_GROWN = 1_000_000_000
+"""Characters of reopened elements, at most; an estimate from the longest tag."""
+_MERGED = re.compile(r"<(?:html|body)\b([^>]*)", re.IGNORECASE)
+_ATTRIBUTE_NAME = re.compile(r"([^\s=/>\"']++)(?:\s*+=\s*+(?:\"[^\"]*+\"?|'[^']*+'?|[^\s>]*+))?+")
+_MOST_MERGED = 1_000
+_ALIKE_REOPENED = 3
+"""Maximum of equal formatting elements that are reopened (HTML standard, Noah's Ark clause)."""
+_CODE_TAGS = frozenset(("script", "style"))
+_RAW_TEXT = _CODE_TAGS | frozenset("iframe noembed noframes textarea title xmp".split())
+_BLANKS = r" \t\n\f\r"
+"""What separates attributes (HTML standard, ASCII whitespace); a no-break space does not."""
+_MAY_SWALLOW = re.compile(
+    rf"<!--.*?(?:-->|\Z)|<({'|'.join(sorted(SWALLOWING_TAGS))})(?=[{_BLANKS}/>])[^>]*+(>?)", re.IGNORECASE | re.DOTALL
+)
+_SAME_NAME = {name: lazy_pattern(rf"(?i)<(/?){name}(?=[{_BLANKS}/>])") for name in SWALLOWING_TAGS}
+_END_TAG = {name: lazy_pattern(rf"(?i)</{name}(?=[{_BLANKS}/>])") for name in _RAW_TEXT}
+_ATTRIBUTE = re.compile(
+    rf"[{_BLANKS}/]*+=?[^{_BLANKS}/>=]*+(?:[{_BLANKS}]*+=[{_BLANKS}]*+(\"[^\"]*+\"?|'[^']*+'?|[^{_BLANKS}>]*+))?+"
+)
+"""An attribute as browsers read it, with blanks and slashes before it."""
+_NEXT_TAG = re.compile(rf"[{_BLANKS}]*(?:<!--.*?-->[{_BLANKS}]*)*+</?[a-z]", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParseLimits:
+    """Limits for one page. Over bytes or nodes it is refused; over depth or attributes it is clipped, see the tree.
+
+    `css`: rules of `<style>` count as display properties of the elements they match (Yi and Liu 3.1), in styles only.
+    """
+
+    max_bytes: int = 20_000_000
+    max_nodes: int = 1_000_000
+    max_depth: int = 500
+    max_attributes: int = 1_000
+    css: bool = False
+
+
+DEFAULT_LIMITS = ParseLimits()
+GROWTH_ALLOWED = 2
+"""A page is refused unparsed if the upper bound of its nodes is this many times `max_nodes`."""
+
+
+def parse(
+    html: bytes | str,
+    url: str | None = None,
+    *,
+    content_type: str | None = None,
+    limits: ParseLimits = DEFAULT_LIMITS,
+    layout: bytes | None = None,
+) -> PageTree:
+    """Parse one page; `PageRefused` if it is over the limits. `content_type` is the transport header with a charset.
+
+    `layout` is the packed `PageLayout` of a rendered page (`PageRecord.layout`); `ModelError` if it is damaged. With
+    it, `limits.css` takes display properties from there and not from style sheets.
+    """
+    if len(html) > limits.max_bytes:
+        unit = "bytes" if isinstance(html, bytes) else "characters"
+        raise PageRefused(
+            f"the page is {len(html):,} {unit} long, the limit is {limits.max_bytes:,}; raise the limit to read it"
+        )
+    page, encoding = _as_utf8(html, content_type)
+    drawn_styles = limits.css and layout is not None
+    limits = replace(limits, css=False) if drawn_styles else limits
+    found = None if limits.css else _built(page, url or "", limits)
+    columns, head, css_clipped = found or _built_with_turbohtml(page, url or "", limits)
+    frameset = columns.pop("frameset")
+    columns["clipped_css"] = css_clipped
+    clipped = tuple(name for name in ("depth", "attributes", "css") if columns.pop(f"clipped_{name}"))
+    bare = len(columns["tag"]) <= 2 and not columns["text"].strip()
+    tree = PageTree(
+        url=url or "",
+        head=head,
+        encoding=encoding,
+        reason="frameset" if frameset and bare else "empty" if bare else None,
+        clipped=clipped,
+        **columns,
+    )
+    if layout is None:
+        return tree
+    drawn = PageLayout.from_bytes(layout).at(tree)
+    return replace(tree, layout=drawn, style=drawn.styles(tree.style) if drawn_styles else tree.style)
+
+
+def _built(page: bytes, url: str, limits: ParseLimits) -> tuple[dict[str, Any], Head, bool] | None:
+    """The columns of a page in UTF-8, its head, and False; None for a page that `HtmlTree` leaves to turbohtml."""
+    most = GROWTH_ALLOWED * limits.max_nodes
+    tree = HtmlTree(page, most, most_attributes=limits.max_attributes)
+    if tree.left == "xml":
+        tree = HtmlTree(with_end_tags(page.decode()).encode(), most, True, limits.max_attributes)
+    if tree.left == "many":  # the other parser has no limit
+        raise PageRefused(f"the page has more than {limits.max_nodes:,} elements; raise the limit to read it")
+    if tree.left:
+        return None
+    columns = lay_out_tree(tree, limits.max_nodes, limits.max_depth, limits.max_attributes)
+    reader = _HeadReader()
+    language = ""
+    for tag, attributes, text in tree.head_elements():
+        if tag == "html":
+            language = attributes.get("lang") or attributes.get("xml:lang") or ""
+        elif tag == "script":
+            reader.json_ld(text)
+        else:
+            reader.note(tag, attributes.get, text)
+    return columns, reader.head(url, language), False
+
+
+def _built_with_turbohtml(page: bytes, url: str, limits: ParseLimits) -> tuple[dict[str, Any], Head, bool]:
+    """The columns of a page in UTF-8, its head, and whether rules of style sheets were left out."""
+    text = page.decode()
+    tags, reopened, _ = tag_counts(page)
+    _check_growth(text, tags, reopened, limits.max_nodes)
+    _check_merged(text)
+    if "/>" in text:
+        text = with_end_tags(text)
+    markup, head, css_clipped = _parsed(text, url, css=limits.css)
+    return lay_out(markup, limits.max_nodes, limits.max_depth, limits.max_attributes), head, css_clipped
+
+
+def _parsed(text: str, url: str, *, css: bool = False) -> tuple[str, Head, bool]:
+    """Return the page as serialised markup for `lay_out`, its head, and whether rules of style sheets were left out.
+
+    In it each element is closed and there are five escapes. Raw-text elements are emptied or renamed first, because
+    their text would be unescaped.
+    """
+    import turbohtml  # noqa: PLC0415 (loaded for the few pages that need it)
+
+    document = turbohtml.parse(text, positions=False, allow_declarative_shadow_roots=False)
+    reader = _HeadReader()
+    for template in list(document.iter_elements("template")):
+        if not is_shadow_root("template", [("shadowrootmode", template.attr("shadowrootmode") or "")]):
+            template.clear()  # first of all: its contents are not about the page
+    clipped = css and _note_css(document)
+    for element in list(document.iter_elements(_LOOKED_AT)):
+        tag = element.tag
+        if tag == "script":
+            if "ld+json" in (element.attr("type") or "").lower():
+                reader.json_ld(element.text)
+            element.clear()
+        elif tag in _EMPTIED:
+            element.clear()
+        elif tag in RENAMED_TAGS:
+            element.tag = RENAMED + tag
+        elif tag != "title" or element.namespace is turbohtml.Namespace.HTML:
+            reader.note(tag, element.attr, element.text if tag == "title" else "")
+    root = document.root
+    language = "" if root is None else root.attr("lang") or root.attr("xml:lang") or ""
+    return document.serialize(), reader.head(url, language), clipped
+
+
+def _note_css(document: turbohtml.Document) -> bool:
+    """Give each element that rules of `<style>` match the values that the cascade gives their properties.
+
+    Elements with the same rules and inline style have the same values, so the cascade runs once for them. Style sheets
+    lose the other rules first, since it reads them every time. `display: none` hides nothing: it is a property only.
+    """
+    import turbohtml  # noqa: PLC0415 (loaded for the few pages that need it)
+    from turbohtml.cssom import StyleSheet  # noqa: PLC0415
+
+    sheets = list(document.iter_elements("style"))
+    rules = [rule for sheet in sheets for rule in StyleSheet(sheet.text).rules]
+    matching: list[StyleRule] = []
+    numbers: dict[turbohtml.Element, list[int]] = {}
+    for rule in rules[:MAX_CSS_RULES]:
+        try:
+            elements = document.select(rule.selector_text)
+        except turbohtml.SelectorSyntaxError:
+            continue
+        for element in elements:
+            numbers.setdefault(element, []).append(len(matching))
+        matching += [rule] if elements else []
+    for sheet in sheets:
+        sheet.clear()
+    if matching:
+        sheets[0].set_text("".join(f"{rule.selector_text} {{ {rule.style.text} }}\n" for rule in matching))
+    known: dict[tuple[str, ...], str] = {}
+    for element, own in numbers.items():
+        key = (element.attr("style") or "", *map(str, own))
+        if key not in known and len(known) < MAX_CASCADES:
+            known[key] = _cascaded(element, {name for k in own for name in matching[k].style})
+        if known.get(key):
+            element.attrs[CSS_ATTRIBUTE] = known[key]
+    return len(rules) > MAX_CSS_RULES or len(known) == MAX_CASCADES
+
+
+def _cascaded(element: turbohtml.Element, declared: set[str]) -> str:
+    """The computed values of the declared properties of an element, and of those that a shorthand stands for."""
+    from turbohtml.cssom import computed_style  # noqa: PLC0415
+
+    style = computed_style(element)
+    wanted = (name for name in style if any(name == one or name.startswith(f"{one}-") for one in declared))
+    return ";".join(sorted(f"{name}:{style[name]}" for name in wanted))
+
+
+class _HeadReader:
+    """Collects the head's elements: the first title, base and canonical link win, as in browsers."""
+
+    def __init__(self) -> None:
+        self.title = self.base = ""
+        self.canonical: str | None = None
+        self.metas: list[tuple[str, str]] = []
+        self.scripts: list[str] = []
+        self.script_room = MAX_JSON_LD
+
+    def json_ld(self, script: str) -> None:
+        if len(script) <= self.script_room:
+            self.scripts.append(script)
+            self.script_room -= len(script)
+
+    def note(self, tag: str, attribute: Callable[[str], str | None], text: str) -> None:
+        if tag == "meta":
+            content = (attribute("content") or "").strip()
+            if content and len(self.metas) < MAX_METAS:
+                for key in ("name", "property", "itemprop", "http-equiv"):
+                    name = attribute(key)
+                    if name:
+                        self.metas.append((name.strip().lower(), content))
+        elif tag == "link":
+            if self.canonical is None and "canonical" in (attribute("rel") or "").lower().split():
+                self.canonical = (attribute("href") or "").strip() or None
+        elif tag == "base":
+            self.base = self.base or (attribute("href") or "").strip()
+        elif not self.title:
+            self.title = " ".join(text.split())
+
+    def head(self, url: str, language: str) -> Head:
+        if not language:
+            language = next((value for key, value in self.metas if key in ("content-language", "language")), "")
+        base = (urls.resolve(url, self.base) if self.base else None) or url
+        if base.lower().startswith(("data:", "javascript:")):  # browsers ignore such a base too
+            base = url
+        return Head(
+            title=self.title,
+            language=language.strip(),
+            base=base,
+            canonical=None if self.canonical is None else urls.resolve(base, self.canonical),
+            metas=tuple(self.metas),
+            json_ld=tuple(self.scripts),
+        )
+
+
+def _check_growth(text: str, tags: int, reopened: int, max_nodes: int) -> None:
+    """Refuse a page whose unclosed formatting elements, reopened in every block, would grow beyond limits.
+
+    88 KB of such a page make ten million elements, or gigabytes of attributes, and the parser has no limit.
+    """
+    alike = Counter(_FORMATTING.findall(text))
+    grown = min(reopened, tags * sum(min(count, _ALIKE_REOPENED) for count in alike.values()))
+    if grown > GROWTH_ALLOWED * max_nodes:
+        raise PageRefused(
+            f"the page leaves formatting elements open and would grow to some {grown:,} elements; "
+            f"the limit is {max_nodes:,}"
+        )
+    size = grown * max(map(len, alike), default=0)
+    if size > _MOST_GROWN:
+        raise PageRefused(
+            f"the page leaves formatting elements open and would grow to some {size:,} characters; "
+            f"the limit is {_MOST_GROWN:,}"
+        )
+
+
+def _check_merged(text: str) -> None:
+    """Refuse a page whose HTML and BODY tags add attributes again and again: the parser copies all for each.
+
+    110 KB of such a page take 700 MB.
+    """
+    names = {name.lower() for tag in _MERGED.findall(text) for name in _ATTRIBUTE_NAME.findall(tag)}
+    if len(names) > _MOST_MERGED:
+        raise PageRefused(f"the page has {len(names):,} attributes on HTML and BODY; the limit is {_MOST_MERGED:,}")
+
+
+def with_end_tags(text: str) -> str:
+    """Give XML-style `<iframe/>` and the like an end tag where the page has none for them.
+
+    In HTML the slash means nothing: such an element contains all up to its end tag. Where none follows, or another
+    element of that name is opened before, that is the rest of the page. Then the author meant an empty element.
+    """
+    parts, copied, at = [], 0, 0
+    while tag := _MAY_SWALLOW.search(text, at):
+        at = tag.end()
+        name = (tag[1] or "").lower()
+        if not name:  # a comment
+            continue
+        if not tag[2]:  # the page ends in this tag
+            break
+        following = _SAME_NAME[name].search(text, at)
+        is_closed = tag[0].endswith("/>") and not _ends_in_value(tag[0][1 + len(name) : -1])
+        if is_closed and (following is None or (not following[1] and not _is_code(name, text, at))):
+            parts += [text[copied:at], f"</{name}>"]
+            copied = at
+        elif name in _RAW_TEXT:  # what looks like a tag in it is none
+            end = following if following is None or following[1] else _END_TAG[name].search(text, following.end())
+            if end is None:
+                break
+            at = end.end()
+    return "".join([*parts, text[copied:]])
+
+
+def _ends_in_value(attributes: str) -> bool:
+    """Whether the slash at the end of a tag is part of a value without quotation marks: `<iframe src=/a/>`."""
+    at, value = 0, ""
+    while at < len(attributes):
+        found = _ATTRIBUTE.match(attributes, at)
+        at, value = (at + 1, "") if found is None or found.end() == at else (found.end(), found[1] or "")
+    return value != "" and value[0] not in "\"'"
+
+
+def _is_code(name: str, text: str, at: int) -> bool:
+    """Whether what follows a tag of a script or style sheet is code: not the next tag."""
+    return name in _CODE_TAGS and _NEXT_TAG.match(text, at) is None
+
+
+# Bytes to text
+
+
+def _as_utf8(body: bytes | str, content_type: str | None) -> tuple[bytes, str]:
+    """`decode` with the text in UTF-8: the bytes themselves if they are."""
+    if isinstance(body, bytes):
+        kind = utf8_kind(body)
+        declared = _header_label(content_type)
+        if kind == _UTF_8 and not (declared in _UTF_16 and b"\0" in body):
+            return body.removeprefix(codecs.BOM_UTF8), "utf-8"
+        if kind == _ASCII and (declared or _meta_label(body) or _xml_label(body) or "utf-8") in _ASCII_ALIKE:
+            return body, "utf-8"
+    text, encoding = decode(body, content_type)
+    return text.encode(), encoding
+
+
+def decode(body: bytes | str, content_type: str | None = None) -> tuple[str, str]:
+    """Return the page's text and its encoding. Undecodable bytes and lone surrogates become U+FFFD.
+
+    Bytes that are valid UTF-8 with multi-byte characters are UTF-8, whatever is declared: text in another encoding is
+    practically never. Otherwise the encoding is the one that browsers use: BOM, transport header, meta, XML
+    declaration, detection, windows-1252.
+    """
+    if isinstance(body, str):
+        return without_surrogates(body).removeprefix("\ufeff"), "unicode"
+    for bom, label in _BOMS:
+        if body.startswith(bom):
+            return body[len(bom) :].decode(label, "replace"), label
+    declared = _header_label(content_type)
+    if not body.isascii() and not (declared in _UTF_16 and b"\0" in body):
+        text = _utf8(body)
+        if text is not None:
+            return text, "utf-8"
+    label = declared or _meta_label(body) or _xml_label(body) or ("utf-8" if body.isascii() else _detected(body))
+    if label in _ASCII_ALIKE and body.isascii():
+        return body.decode("ascii"), "utf-8"
+    if label == "utf-8":
+        return body.decode("utf-8", "replace"), label
+    _register_encodings()
+    return body.decode(f"whatwg-{label}", "replace"), label
+
+
+def _utf8(body: bytes) -> str | None:
+    """The text of bytes that are UTF-8; only the last character, of a page that was cut, may be incomplete."""
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        whole = body[: error.start]
+        is_cut = error.reason == _CUT and error.end == len(body) and not whole.isascii()
+        return whole.decode("utf-8") + "\ufffd" if is_cut else None
+
+
+def _header_label(content_type: str | None) -> str | None:
+    return _known(_charset_in(content_type or ""))
+
+
+def _charset_in(parameters: str) -> str:
+    match = _CHARSET_PARAMETER.search(parameters)
+    return next((label for label in match.groups() if label), "") if match else ""
+
+
+def _meta_label(body: bytes) -> str | None:
+    for meta in _META.finditer(_COMMENT.sub(b"", body[:META_PRESCAN])):
+        if b"charset" not in meta[1].lower():
+            continue
+        attributes = {name.lower(): b"".join(value) for name, *value in reversed(_META_ATTRIBUTE.findall(meta[1]))}
+        label = attributes.get(b"charset", b"").decode("latin-1")
+        if not label and attributes.get(b"http-equiv", b"").strip().lower() == b"content-type":
+            label = _charset_in(attributes.get(b"content", b"").decode("latin-1"))
+        known = _known(label)
+        if known is not None:
+            return _IN_META.get(known, known)
+    return None
+
+
+def _xml_label(body: bytes) -> str | None:
+    match = _XML_DECLARATION.match(body)
+    known = _known(match[2].decode("latin-1")) if match else None
+    return known and _IN_META.get(known, known)
+
+
+def _known(label: str) -> str | None:
+    """Return the label of an encoding of the HTML standard; None for any other (`none`, `utf8;`, `utf-7`).
+
+    The standard's `replacement` encodings count as unknown: a browser shows nothing of such a page.
+    """
+    label = _YEAR_OF_STANDARD.sub("", label.strip().lower())
+    label = _READ_AS.get(label, label)
+    if label in _ASCII_ALIKE:
+        return label
+    if _LABEL.fullmatch(label) is None or label in _REPLACEMENT:
+        return None
+    _register_encodings()
+    try:
+        codecs.lookup(f"whatwg-{label}")
+    except (LookupError, ValueError):
+        return None
+    return label
+
+
+def _register_encodings() -> None:
+    """Make the encodings of the HTML standard known to Python, as `whatwg-...`."""
+    import turbohtml.detect  # noqa: F401, PLC0415 (it registers them)
+
+
+def _detected(body: bytes) -> str:
+    from turbohtml.detect import detect  # noqa: PLC0415 (loaded for the few pages that need it)
+
+    sample = body if len(body) <= DETECTION_SAMPLE else body[:DETECTION_SAMPLE]
+    found = detect(sample).encoding
+    return (_known(found) if found else None) or "windows-1252"
+
+
+def language_of(text: str) -> str | None:
+    """Return the language of a text (`en`; `ceb` if there is no two-letter code), None when unsure."""
+    if len(text) < LANGUAGE_NEEDS:
+        return None
+    from turbohtml.detect import detect_language  # noqa: PLC0415
+
+    found = detect_language(text[:LANGUAGE_SAMPLE])
+    if found.language is None or found.confidence < SURE_OF_LANGUAGE:
+        return None
+    return _TWO_LETTERS.get(found.language, found.language)

@@ -1,0 +1,1 @@
+"""Mining of labelled pages before and after cleaning (thesis chapter 5)."""

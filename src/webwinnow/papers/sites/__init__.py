@@ -1,0 +1,1 @@
+"""Topics of whole sites by six methods (Sites, section 5)."""

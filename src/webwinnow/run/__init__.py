@@ -1,0 +1,1 @@
+"""Runs over many pages: inputs, the parsed collection, workers, outputs, and the engines that spread them."""

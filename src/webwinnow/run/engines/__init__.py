@@ -1,0 +1,36 @@
+"""Runs on a cluster: the stages as functions over Arrow record batches, carried out by Ray Data or Spark."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from webwinnow.errors import MissingExtra, SettingsError
+from webwinnow.run.engines.clusterengine import Carrier, ClusterEngine
+
+__all__ = ["ENGINES", "Carrier", "ClusterEngine", "engine_named"]
+
+ENGINES: Final = ("local", "ray", "spark")
+
+
+def engine_named(name: str, *, address: str | None = None, jobs: int = 0) -> ClusterEngine | None:
+    """The engine of a run; None for `local`, the worker processes of this machine.
+
+    `address` is that of a running cluster (Ray's address, Spark's master). Without one, a cluster is started on this
+    machine with `jobs` cores (0: all), which ends with the process.
+    """
+    if name not in ENGINES:
+        raise SettingsError(f"no engine {name!r}; there are: {', '.join(ENGINES)}")
+    if name == "local":
+        if address is not None:
+            raise SettingsError("the local engine has no address; name another with --engine")
+        return None
+    try:
+        if name == "ray":
+            from webwinnow.run.engines.ray import RayCarrier  # noqa: PLC0415 (an optional extra)
+
+            return ClusterEngine(RayCarrier(address, jobs))
+        from webwinnow.run.engines.spark import SparkCarrier  # noqa: PLC0415
+
+        return ClusterEngine(SparkCarrier.started(address, jobs))
+    except ImportError as error:
+        raise MissingExtra(f"the engine {name}", name) from error

@@ -1,0 +1,363 @@
+"""Clean the sites of a store into numbered parts of the output, with every worker busy and little in memory.
+
+Parts are numbered in output order, (site, input ordinal), before any is done, so they may be done in any order. Small
+sites share a part, and the worker that cleans it learns them; a large site is learned once, then its parts follow.
+Pages that need nothing of their site were cleaned when they were parsed and are only put in order.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from webwinnow.progress import Progress, no_progress
+from webwinnow.replicas.finding import Replicas, find_replicas
+from webwinnow.replicas.sketches import ReplicaSettings, Sketches, placed, sketch_type
+from webwinnow.run.pagestore import CollectionStore, PageRow, StoredPage
+from webwinnow.run.pageworker import failed_page
+from webwinnow.run.rows import record_line
+from webwinnow.run.settings import RunSettings
+from webwinnow.run.workerjobs import CleanStored, LearnSite, PageCleaned, Ref, Shared, SiteLearned, SiteToClean
+from webwinnow.run.workerpool import Answer, Task, WorkerPool
+from webwinnow.storage.atomic import write_file
+from webwinnow.storage.fastjson import from_json
+
+PART_PAGES = 64
+"""Pages in a part of the output at most."""
+SHOWN_REPEATS = 10
+MOST_REASONS = 1_000
+"""Different reasons that are counted: a hostile crawl could cause one per page."""
+_PLACE_BEFORE = re.compile(r"(?:line|row) [0-9]+: ")
+_PLACE = re.compile(r"(line|row) [0-9]+(?= )")
+_JSON_PLACE = re.compile(r": line [0-9]+ column [0-9]+ \(char [0-9]+\)")
+
+
+def clean_all(
+    store: CollectionStore,
+    pool: WorkerPool,
+    settings: RunSettings,
+    progress: Progress = no_progress,
+    models: Mapping[str, str | None] | None = None,
+) -> int:
+    """Clean every page of the store into parts; returns the number of sites.
+
+    `models` has the model files of sites that were learned before, from more pages than this store has; None for a
+    site that could not be learned.
+    """
+    stage = _CleanStage(store, pool, settings, progress, models or {})
+    stage.run()
+    return stage.sites
+
+
+def shared_reason(reason: str) -> str:
+    """A reason without the line or row that it names, to count equal ones together."""
+    reason = _PLACE_BEFORE.sub("", reason, count=1) if _PLACE_BEFORE.match(reason) else reason
+    found = _PLACE.match(reason)
+    if found is not None:
+        reason = f"a {found[1]}{reason[found.end() :]}"
+    return _JSON_PLACE.sub("", reason)
+
+
+@dataclass(slots=True)
+class Counts:
+    """The counts of one part, or of a whole run."""
+
+    outcomes: dict[str, int] = field(default_factory=dict)
+    reasons: dict[str, int] = field(default_factory=dict)
+    """Why pages were dropped or failed."""
+    remarks: dict[str, int] = field(default_factory=dict)
+    """Remarks on pages that were kept."""
+    kept_words: int = 0
+    all_words: int = 0
+    repeats: list[tuple[int, str, str]] = field(default_factory=list)
+    """(pages, text, site)."""
+    kept_links: dict[str, int] = field(default_factory=dict)
+    removed_links: dict[str, int] = field(default_factory=dict)
+    """Links by the kind of their regions."""
+
+    def add(self, other: Counts) -> None:
+        """Add other counts."""
+        for counted in ("outcomes", "reasons", "remarks", "kept_links", "removed_links"):
+            found = getattr(other, counted)
+            mine = getattr(self, counted) if found else found
+            for name, count in found.items():
+                known = name if name in mine or len(mine) < MOST_REASONS else "other reasons"
+                mine[known] = mine.get(known, 0) + count
+        self.kept_words += other.kept_words
+        self.all_words += other.all_words
+        if other.repeats:
+            self.repeats = sorted([*self.repeats, *other.repeats], key=lambda r: (-r[0], r[1], r[2]))[:SHOWN_REPEATS]
+
+    def to_plain(self) -> dict[str, Any]:
+        """Plain values for `from_plain`."""
+        return asdict(self)
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> Counts:
+        """Read the values of `to_plain`."""
+        return cls(**plain | {"repeats": [tuple(repeat) for repeat in plain["repeats"]]})
+
+    @classmethod
+    def of(cls, store: CollectionStore) -> Counts:
+        """The sum over the finished parts of a store."""
+        counts = cls()
+        for _, plain in store.parts():
+            counts.add(cls.from_plain(plain))
+        return counts
+
+
+class _Part(NamedTuple):
+    """A part with its sites and pages; `site_of` has the position in `sites` of each page's site."""
+
+    number: int
+    sites: list[SiteToClean]
+    rows: list[PageRow]
+    site_of: list[int]
+
+    def jobs(self) -> list[CleanStored]:
+        """The jobs for its pages."""
+        return [
+            CleanStored(site, row.url, row.page_id, row.ref, row.error, row.fetched_at)
+            for site, row in zip(self.site_of, self.rows, strict=True)
+        ]
+
+
+class _LargeSite(NamedTuple):
+    """A site of several parts, the first numbered `first`."""
+
+    first: int
+    name: str
+    parts: int
+
+
+class _PartOutput:
+    """The output of one part so far."""
+
+    def __init__(self, replicas: ReplicaSettings | None) -> None:
+        self.replicas = replicas
+        self.sketches: list[bytes] = []
+        self.lines: list[bytes] = []
+        self.rejected: list[bytes] = []
+        self.counts = Counts()
+
+    def add(self, site: str, row: PageRow, page: PageCleaned) -> None:
+        if self.replicas is not None:
+            self.sketches.append(placed(page.sketch, site, row.ordinal, row.fetched_at, self.replicas))
+        self.lines.append(page.line)
+        self.rejected.extend(page.rejected)
+        reason, is_kept = page.reason, page.outcome == "kept"
+        self.counts.add(
+            Counts(
+                outcomes={page.outcome: 1},
+                reasons={shared_reason(reason): 1} if reason is not None and not is_kept else {},
+                remarks={reason: 1} if reason is not None and is_kept else {},
+                kept_words=page.kept_words,
+                all_words=page.all_words,
+                repeats=[(pages, text, site) for pages, text in page.repeats],
+                kept_links={kind: number for kind, kept, number in page.links if kept},
+                removed_links={kind: number for kind, kept, number in page.links if not kept},
+            )
+        )
+
+    def store(self, store: CollectionStore, part: int) -> None:
+        store.add_part(part, self.lines, self.rejected, self.counts.to_plain(), self.sketches)
+
+
+class _CleanStage:
+    def __init__(
+        self,
+        store: CollectionStore,
+        pool: WorkerPool,
+        settings: RunSettings,
+        progress: Progress,
+        models: Mapping[str, str | None],
+    ) -> None:
+        self.store, self.pool, self.settings, self.progress = store, pool, settings, progress
+        self.models = models
+        self.learns = settings.learns
+        self.sites = 0
+        self.done, self.total = 0, store.page_count()
+        self.outputs: dict[int, _PartOutput] = {}
+        """Parts whose answers are coming in, by number."""
+        self.ready: deque[Iterator[Task]] = deque()
+        """The parts of large sites that have been learned."""
+
+    def run(self) -> None:
+        planned = self._planned()
+        while True:
+            task = self._next_task(planned)
+            if task is not None:
+                self.pool.submit(task)
+            elif not self.pool.waiting:
+                return
+            while self.pool.waiting and (task is None or not self.pool.has_room):
+                self._take(self.pool.answer())
+                if self.ready:
+                    break
+
+    def _next_task(self, planned: Iterator[Task]) -> Task | None:
+        while self.ready:
+            task = next(self.ready[0], None)
+            if task is not None:
+                return task
+            self.ready.popleft()
+        return next(planned, None)
+
+    def _planned(self) -> Iterator[Task]:
+        """Small parts, and the learning of large sites, in output order."""
+        small, number = _Part(0, [], [], []), 0
+        for name, pages in self.store.sites():
+            self.sites += 1
+            if small.rows and (pages > PART_PAGES or len(small.rows) + pages > PART_PAGES):
+                yield from self._task_of(small)
+                number += 1
+            if not small.rows or small.number != number:
+                small = _Part(number, [], [], [])
+            if pages <= PART_PAGES:
+                self._add_small(small, name)
+                continue
+            site = _LargeSite(number, name, -(-pages // PART_PAGES))
+            number += site.parts
+            yield from self._large(site, pages)
+        if small.rows and small.number == number:
+            yield from self._task_of(small)
+
+    def _add_small(self, part: _Part, name: str) -> None:
+        rows = list(self.store.pages_of(name))
+        part.sites.append(SiteToClean(name, self._chosen(name, rows), self.models.get(name)))
+        part.rows.extend(rows)
+        part.site_of.extend([len(part.sites) - 1] * len(rows))
+
+    def _chosen(self, name: str, rows: list[PageRow]) -> list[Ref] | None:
+        """The pages that a small site is learned from; None if it is not learned."""
+        if not self.learns or name in self.models:
+            return None
+        if len(rows) == 1:  # most sites of a sample of the web
+            return [ref for row in rows if (ref := row.ref) is not None]
+        return self.store.chosen_of(name, self.settings.learn_pages)
+
+    def _large(self, site: _LargeSite, pages: int) -> Iterator[Task]:
+        if all(map(self.store.has_part, range(site.first, site.first + site.parts))):
+            self._count(pages)
+        elif self.learns and site.name not in self.models:
+            chosen = self.store.chosen_of(site.name, self.settings.learn_pages)
+            yield Task(site, [LearnSite(chosen)], Shared(str(self.store.spool_path)))
+        else:
+            yield from self._parts_of(site, self.models.get(site.name))
+
+    def _parts_of(self, site: _LargeSite, model: str | None) -> Iterator[Task]:
+        sites = [SiteToClean(site.name, None, model)]
+        part = _Part(site.first, sites, [], [])
+        for row in self.store.pages_of(site.name):
+            if len(part.rows) == PART_PAGES:
+                yield from self._task_of(part)
+                part = _Part(part.number + 1, sites, [], [])
+            part.rows.append(row)
+            part.site_of.append(0)
+        yield from self._task_of(part)
+
+    def _task_of(self, part: _Part) -> Iterator[Task]:
+        """The task of a part, unless an earlier attempt at this run has done it."""
+        if self.store.has_part(part.number):
+            self._count(len(part.rows))
+        elif not self.learns:
+            self._store_cleaned(part)
+        else:
+            self.outputs.setdefault(part.number, _PartOutput(self.settings.replicas))
+            yield Task(part, part.jobs(), Shared(str(self.store.spool_path), tuple(part.sites)))
+
+    def _store_cleaned(self, part: _Part) -> None:
+        """Store a part whose pages were cleaned when they were parsed."""
+        output = _PartOutput(self.settings.replicas)
+        for row in part.rows:
+            site = self.settings.site_by.name(row.site, row.url)
+            cleaned = None if row.ref is None else StoredPage.unpack(self.store.read(row.ref)).cleaned
+            if cleaned is not None:
+                output.add(site, row, PageCleaned(*cleaned))
+            else:
+                output.add(site, row, failed_page(row.url, row.page_id, site, self.settings, row.error or ""))
+        self._count(len(part.rows))
+        output.store(self.store, part.number)
+
+    def _take(self, answer: Answer) -> None:
+        if isinstance(answer.task.about, _LargeSite):
+            self._keep_model(answer.task.about, answer)
+            return
+        part: _Part = answer.task.about
+        output, row = self.outputs[part.number], part.rows[answer.at]
+        if answer.error is None:
+            output.add(row.site, row, answer.result)
+        else:
+            output.add(row.site, row, failed_page(row.url, row.page_id, row.site, self.settings, answer.error))
+        self._count(1)
+        if answer.is_last:
+            del self.outputs[part.number]
+            output.store(self.store, part.number)
+
+    def _keep_model(self, site: _LargeSite, answer: Answer) -> None:
+        """Store what was learned; a site that could not be learned is cleaned without, and its records say so."""
+        model = None
+        if answer.error is None:
+            learned: SiteLearned = answer.result
+            path = self.store.model_path(site.first)
+            write_file(path, learned.model, durable=False)
+            model = str(path)
+            first = self.outputs.setdefault(site.first, _PartOutput(self.settings.replicas))
+            first.counts.add(Counts(repeats=[(pages, text, site.name) for pages, text in learned.repeats]))
+        self.ready.append(self._parts_of(site, model))
+
+    def _count(self, pages: int) -> None:
+        self.done += pages
+        self.progress("clean", self.done, self.total)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CollectionReplicas:
+    """The replicas among the pages of a store, in output order."""
+
+    store: CollectionStore
+    sketches: Sketches
+    replicas: Replicas
+
+    @classmethod
+    def of(
+        cls, store: CollectionStore, settings: ReplicaSettings, progress: Progress = no_progress
+    ) -> CollectionReplicas:
+        """Find the replicas among the pages of a store whose parts are all done."""
+        total = store.page_count()
+        progress("replicas", 0, total)
+        path = store.folder / "sketches.bin"
+        with path.open("wb") as table:
+            for part, _ in store.parts():
+                with store.sketches_path(part).open("rb") as file:
+                    shutil.copyfileobj(file, table)
+        row = sketch_type(settings.method)
+        sketches: Sketches = np.memmap(path, row, "r") if path.stat().st_size else np.zeros(0, row)
+        found = cls(store, sketches, find_replicas(sketches, settings))
+        progress("replicas", total, total)
+        return found
+
+    def replica_of(self, place: int) -> str | None:
+        """The page that a page is a replica of, by its id or else its URL; None for one that is kept."""
+        kept = int(self.replicas.stays[place])
+        if kept == place:
+            return None
+        page_id, url, _ = self.store.page(int(self.sketches["ordinal"][kept]))
+        return url if page_id is None else page_id
+
+    def named_lines(self, lines: Iterable[bytes]) -> Iterator[bytes]:
+        """The lines of all records, with `replica_of`."""
+        for place, line in enumerate(lines):
+            kept = self.replica_of(place)
+            yield line if kept is None else record_line(from_json(line) | {"replica_of": kept})
+
+    def named(self, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """All records, with `replica_of`."""
+        for place, record in enumerate(records):
+            yield record | {"replica_of": self.replica_of(place)}

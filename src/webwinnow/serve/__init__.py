@@ -1,0 +1,1 @@
+"""`webwinnow serve`: the service, REST for programs and a web page for people, each a thin layer over the rest."""

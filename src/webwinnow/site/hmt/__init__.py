@@ -1,0 +1,1 @@
+"""Hidden Markov trees: passes, expectation maximisation, classification."""

@@ -1,0 +1,1 @@
+"""Topics of whole sites: learned from known sites, predicted for others, mined from the web."""
