@@ -1,1 +1,3 @@
 """Classes of pages: learned from labelled pages, predicted for others."""
+
+USES = ("features", "inspect")

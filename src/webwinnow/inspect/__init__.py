@@ -1,1 +1,3 @@
-"""The inspector: one HTML page that shows what was kept and removed, and why. It uses the capability `classify`."""
+"""The inspector: one HTML page that shows what was kept and removed, and why."""
+
+USES = ("classify",)
