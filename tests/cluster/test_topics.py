@@ -12,9 +12,9 @@ from webwinnow.cluster.density import density_clusters
 from webwinnow.cluster.latent import latent_rows
 from webwinnow.cluster.names import ClusterTerms
 from webwinnow.cluster.overtime import over_time
-from webwinnow.cluster.pages import ClusterSettings, cluster_pages
-from webwinnow.cluster.phrases import PhraseCollector, PhraseRows
-from webwinnow.cluster.rows import PageRows
+from webwinnow.cluster.pages import cluster_pages
+from webwinnow.cluster.rows import PageRows, PhraseCollector, PhraseRows
+from webwinnow.cluster.settings import ClusterSettings
 from webwinnow.cluster.tree import cluster_tree
 from webwinnow.errors import SettingsError
 from webwinnow.features.vectors import VectorBuilder, VectorSettings
