@@ -183,7 +183,6 @@ def class_seeds() -> list[bytes]:
     import numpy as np
 
     from webwinnow import parse
-    from webwinnow.classify.classifiers import sparse_rows
     from webwinnow.classify.classmodel import METHODS, ClassModel
     from webwinnow.features.vectors import VectorBuilder, VectorSettings
 
@@ -192,7 +191,7 @@ def class_seeds() -> list[bytes]:
     for number in range(4):
         builder.add(str(number), parse(page(number * 97)), None)
     matrix = builder.matrix()
-    rows = sparse_rows(matrix.data, matrix.indices, matrix.indptr, len(matrix.vocabulary))
+    rows = matrix.rows()
     labels = np.array(["a", "b", "a", "b"], object)
     return [
         ClassModel.of(name, METHODS[name](folds=2).fit(rows, labels), matrix, settings).to_bytes() for name in METHODS

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.classify.classifiers import MOST_CLASSES, ChiSquareNeighbours, Classifier, LinearSVM, sparse_rows
+from webwinnow.classify.classifiers import MOST_CLASSES, ChiSquareNeighbours, Classifier, LinearSVM
 from webwinnow.features.vectors import FeatureMatrix, VectorBuilder, VectorSettings
 from webwinnow.page.tree import PageTree
 from webwinnow.page.urls import SiteKey
@@ -148,8 +148,7 @@ class ClassModel(SavedModel):
     def rows(self, builder: VectorBuilder) -> Any:
         """The pages of a builder over the model's columns, a CSR array."""
         vocabulary = dict(zip(self.keys.tolist(), self.names, strict=True))
-        found = builder.matrix(vocabulary, self.rarity if len(self.rarity) else np.ones(len(self.keys)))
-        return sparse_rows(found.data, found.indices, found.indptr, len(self.keys))
+        return builder.matrix(vocabulary, self.rarity if len(self.rarity) else np.ones(len(self.keys))).rows()
 
     def classify(self, page: CleanPage | PageTree, weights: FeatureWeights | None = None) -> PageClass:
         """The class of one page, for example to fill the category of its record.

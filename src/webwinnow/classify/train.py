@@ -27,7 +27,6 @@ from webwinnow.classify.classifiers import (
     Classifier,
     Folds,
     LinearSVM,
-    sparse_rows,
 )
 from webwinnow.classify.classmodel import METHODS, SEPARATOR, ClassModel, Taxonomy
 from webwinnow.classify.scores import ClassScores, Reliability
@@ -194,9 +193,8 @@ def train_classes(
         raise InputError(_nothing(counts, label, labels))
     collection.progress("train", 0, None)
     matrix = builder.matrix()
-    vectors = sparse_rows(matrix.data, matrix.indices, matrix.indptr, len(matrix.vocabulary))[full]
     named = [given.label_of[row.ordinal] for row in rows]
-    classifier = settings.classifier().fit(vectors, named, [row.site for row in rows])
+    classifier = settings.classifier().fit(matrix.rows()[full], named, [row.site for row in rows])
     model = ClassModel.of(
         settings.method, classifier, matrix, settings.vectors, separator=settings.separator, site_by=site_by
     )

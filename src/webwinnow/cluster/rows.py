@@ -100,8 +100,8 @@ class PageRows:
     def of(
         cls, features: FeatureMatrix, sites: list[str] | None = None, phrases: PhraseCollector | None = None
     ) -> Self:
-        shape = (len(features.page_ids), len(features.vocabulary))
-        matrix = sp.csr_matrix((features.data, features.indices, features.indptr), shape=shape)
+        rows = features.rows()
+        matrix = sp.csr_matrix((rows.data, rows.indices, rows.indptr), shape=rows.shape)  # with 32-bit indexes
         names = dict(zip(features.keys.tolist(), features.vocabulary, strict=False))
         found = None if phrases is None else phrases.rows(names)
         return cls(matrix, features.page_ids, features.vocabulary, sites, found)
