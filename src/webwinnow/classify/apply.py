@@ -16,9 +16,9 @@ from webwinnow.errors import SettingsError, check_range
 from webwinnow.features.featurefile import WeighedPage, weighed_pages
 from webwinnow.features.vectors import VectorBuilder
 from webwinnow.page.urls import SiteKey
+from webwinnow.record.fields import Field, FieldKind, Fields
 from webwinnow.run.outputs import check_apart, check_output, output_format, write_output
 from webwinnow.run.parsedcollection import OpenOptions, ParsedCollection
-from webwinnow.run.rows import Field, FieldKind, Fields
 from webwinnow.run.settings import CollectionSettings
 
 PAGES_AT_ONCE: Final = 1000
