@@ -17,7 +17,7 @@ from webwinnow.errors import InputError
 from webwinnow.page.blocks import Blocks, cut
 from webwinnow.page.tree import PageTree
 from webwinnow.page.urls import canonical
-from webwinnow.site.hmt.arraychecks import frozen
+from webwinnow.storage.arrays import frozen
 
 NOTHING = -1
 """Instead of a page or a block: a node without observation."""

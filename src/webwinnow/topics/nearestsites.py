@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.site.hmt.arraychecks import Arrays, floats, indexes, keys
+from webwinnow.storage.arrays import Arrays, floats, indexes, keys
 from webwinnow.topics.fusion import Neighbours
 from webwinnow.topics.sitepages import SitePages
 from webwinnow.topics.topicmethod import NEAREST, TopicMethod, TopicPrediction, Training, WordMethod

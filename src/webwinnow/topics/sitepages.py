@@ -18,7 +18,7 @@ from webwinnow.page.records import PageRecord
 from webwinnow.page.tree import PageTree
 from webwinnow.page.urls import SiteKey
 from webwinnow.page.words import StopList, word_hash
-from webwinnow.site.hmt.arraychecks import frozen
+from webwinnow.storage.arrays import frozen
 from webwinnow.topics.multiscaletree import NOTHING, BlockTree, LinkTree, joined_parents, links_of
 
 REPEATED_SHARE = 0.5

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from webwinnow.counted import counted
 from webwinnow.errors import InputError
 from webwinnow.methods.settings import MethodSettings, setting
-from webwinnow.site.hmt.arraychecks import Arrays
+from webwinnow.storage.arrays import Arrays
 from webwinnow.topics.fusion import LINK_SMOOTHING, Neighbours
 from webwinnow.topics.sitepages import SitePages
 from webwinnow.topics.topicwords import HeldOut, LearnedWords, TopicWords, learn_words

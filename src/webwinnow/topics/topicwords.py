@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import InputError
-from webwinnow.site.hmt.arraychecks import Arrays, floats, keys
+from webwinnow.storage.arrays import Arrays, floats, keys
 from webwinnow.topics.sitepages import SitePages, WordCounts
 from webwinnow.topics.wordrows import LENGTHS, Cosines, Floats, Keys, WordRows
 

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.site.hmt.arraychecks import Arrays, floats
+from webwinnow.storage.arrays import Arrays, floats
 from webwinnow.site.hmt.treemodel import soft_evidence
 from webwinnow.topics.fusion import LinkTopics, Neighbours, fuse, fuse_scales, site_context
 from webwinnow.topics.nearestsites import topic_counts

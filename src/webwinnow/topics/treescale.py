@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.site.hmt.arraychecks import Arrays, floats
+from webwinnow.storage.arrays import Arrays, floats
 from webwinnow.site.hmt.em import Convergence, ExpectedCounts, estimate, expectation, learn
 from webwinnow.site.hmt.inference import beliefs, likelihoods
 from webwinnow.site.hmt.treemodel import HIDDEN, UNSEEN, Forest, TreeParameters
