@@ -126,7 +126,8 @@ class HiddenMarkovTree(SavedModel):
     def predict(self, forest: Forest, known: Known = None, *, rule: Rule = "map") -> NDArray[np.int32]:
         """The state of each node: the most probable by itself (`map`, 7), or of all states jointly (`viterbi`)."""
         if rule == "map":
-            return self.predict_proba(forest, known).argmax(axis=1).astype(np.int32)
+            states: NDArray[np.int32] = self.predict_proba(forest, known).argmax(axis=1).astype(np.int32)
+            return states
         if rule != "viterbi":
             raise SettingsError(f"rule {rule!r}: expected 'map' or 'viterbi'")
         parameters = self._learned()
