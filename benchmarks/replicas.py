@@ -18,7 +18,8 @@ _FIND = """
 import sys, time
 from pathlib import Path
 import numpy as np
-from webwinnow.replicas import find_replicas, sketch_type
+from webwinnow.replicas.finding import find_replicas
+from webwinnow.replicas.sketches import sketch_type
 rows = np.memmap(sys.argv[1], sketch_type(), "r")
 wall, cpu = time.perf_counter(), time.process_time()
 found = find_replicas(rows)

@@ -156,7 +156,7 @@ def test_folders_that_are_no_index_are_named(tmp_path):
 
 KILLED = """
 import os, signal, sys
-from webwinnow.search import IndexFolder, IndexSettings
+from webwinnow.search.index import IndexFolder, IndexSettings
 with IndexFolder(sys.argv[1], create=True).writing(IndexSettings(commit_every=10)) as index:
     for number in range(25):
         index.put({"page_id": f"p{number}", "url": "u", "text": f"apples number {number}", "outcome": "kept"})
