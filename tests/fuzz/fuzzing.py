@@ -201,7 +201,7 @@ def class_seeds() -> list[bytes]:
 @cache
 def site_pages(number: int) -> Any:
     from webwinnow import parse
-    from webwinnow.topics.sitepages import SitePages
+    from webwinnow.topics.pages import SitePages
 
     trees = [parse(page(number * 3 + n), url=f"http://s{number}.test/{n}") for n in range(3)]
     return SitePages.of(trees, f"s{number}.test")

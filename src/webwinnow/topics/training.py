@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from webwinnow.counted import counted
 from webwinnow.errors import InputError
 from webwinnow.methods.settings import MethodSettings, setting
-from webwinnow.site.hmt.arraychecks import Arrays
+from webwinnow.storage.arrays import Stored
 from webwinnow.topics.fusion import LINK_SMOOTHING, Neighbours
-from webwinnow.topics.sitepages import SitePages
+from webwinnow.topics.pages import SitePages
 from webwinnow.topics.topicwords import HeldOut, LearnedWords, TopicWords, learn_words
 
 NEAREST = 3
@@ -60,7 +60,7 @@ class TopicPrediction:
     blocks: Floats | None = None
 
 
-class TopicMethod(ABC):
+class TopicMethod(Stored, ABC):
     """A method of classifying sites."""
 
     name: ClassVar[str]
@@ -81,15 +81,6 @@ class TopicMethod(ABC):
     @abstractmethod
     def none_of_these(self, site: SitePages) -> float:
         """P(the site has none of the topics); NaN if none of its words is known."""
-
-    @abstractmethod
-    def to_arrays(self) -> Arrays:
-        """The learned state as named arrays."""
-
-    @classmethod
-    @abstractmethod
-    def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
-        """Read the result of `to_arrays` for this number of topics; `ValueError` if it does not fit."""
 
 
 class WordMethod(TopicMethod):
