@@ -26,15 +26,16 @@ from webwinnow.methods.method_segments import SegmentSettings
 from webwinnow.methods.method_sst import AlignedSettings, SstSettings
 from webwinnow.methods.method_template import TemplateSettings
 from webwinnow.methods.method_visual import VisualSettings
-from webwinnow.methods.settings import Setting, SettingGroups
 from webwinnow.methods.viewsettings import ViewSettings
+from webwinnow.plugins import meant
+from webwinnow.settings import Listed, Settings
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.sitetree import JoinSettings
 from webwinnow.site.sums import BLOCKS, PAGELETS, SEGMENTS, TEXTS, SiteSums
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CleaningSettings(SettingGroups):
+class CleaningSettings(Settings):
     """The settings of all methods; each method reads its own. `combined` reads those of `page`.
 
     `docview` are also the settings of type, keywords, abstract and relevant links in the records of every method.
@@ -96,9 +97,11 @@ class Method:
         return group in (self.group, "docview") or (group == "wholes" and self.group != "page")
 
     @property
-    def settings(self) -> tuple[Setting, ...]:
+    def settings(self) -> tuple[Listed, ...]:
         """Its settings; empty if it has none."""
-        return () if self.group is None else CleaningSettings.groups()[self.group].listed(self.group)
+        if self.group is None:
+            return ()
+        return CleaningSettings.groups()[self.group].listed(self.group)
 
 
 def _clean_by_page_type(page: PageContext, _model: LearnedSite | None, settings: ViewSettings) -> Verdict:
@@ -156,5 +159,5 @@ def check_settings(pairs: Iterable[str], method: str) -> None:
 def method_named(name: str) -> Method:
     """The method of that name. Raises `SettingsError` with the names that there are."""
     if name not in METHODS:
-        raise SettingsError(f"there is no cleaning method {name!r}; there are: {', '.join(METHODS)}")
+        raise SettingsError(f"there is no cleaning method {name!r}; {meant(name, list(METHODS))}")
     return METHODS[name]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from webwinnow.methods.settings import SettingGroups
+from webwinnow.settings import Settings
 from webwinnow.topics.denoising import DenoisingSettings
 from webwinnow.topics.sitereading import ReadingSettings
 from webwinnow.topics.topicmethod import TopicSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LearningSettings(SettingGroups):
+class LearningSettings(Settings):
     """How topics are learned, and how pages are denoised with a thesaurus."""
 
     topics: TopicSettings = field(default_factory=TopicSettings)
