@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from webwinnow.record.fields import page_fields
 from webwinnow.run.cleaning import run
 from webwinnow.run.outputparts import PART_PAGES
-from webwinnow.run.rows import PAGE_FIELDS
 from webwinnow.run.settings import RunSettings
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "docs.warc.gz"
@@ -63,7 +63,7 @@ def test_the_same_trouble_on_many_lines_is_one_reason(webwinnow, records, write_
 def test_record_has_the_fields_of_the_contract(webwinnow, records, write_crawl, make_pages, tmp_path):
     out = tmp_path / "out.jsonl"
     webwinnow("clean", write_crawl(make_pages("a.example", 4)), "-o", out)
-    always = [field.name for field in PAGE_FIELDS if not field.optional]
+    always = [field.name for field in page_fields() if not field.optional]
     for record in records(out):
         assert list(record) == always
         assert record["outcome"] == "kept"

@@ -241,7 +241,7 @@ def test_an_unknown_format_is_refused_with_the_ones_there_are() -> None:
 
 
 def test_other_fields_can_be_written(tmp_path: Path) -> None:
-    from webwinnow.run.rows import Field, FieldKind
+    from webwinnow.record.fields import Field, FieldKind
 
     fields = (Field("page_id"), Field("cluster", FieldKind.INTEGER))
     write_output([{"cluster": 3, "page_id": "a"}], tmp_path / "out.jsonl", "jsonl", fields=fields)

@@ -124,7 +124,7 @@ def test_a_run_without_damage_is_resumed_with_all_its_parts(tmp_path):
     assert resumed(tmp_path / "run") == ([0, 1, 2], [0, 1, 2], True)
 
 
-@pytest.mark.parametrize("name", ["00000001.jsonl", "00000001.rejected.jsonl", "00000001.sketches"])
+@pytest.mark.parametrize("name", ["00000001.jsonl", "00000001.rejected.jsonl", "00000001.rows"])
 @pytest.mark.parametrize("damage", ["flipped", "cut", "doubled", "another", "removed"])
 def test_a_damaged_file_of_a_part_costs_that_part(tmp_path, name, damage):
     finished_run(tmp_path / "run")

@@ -14,10 +14,11 @@ import pytest
 
 from webwinnow.errors import InputError
 from webwinnow.page.records import PageRecord
+from webwinnow.record.fields import page_fields
 from webwinnow.run import parquet as our_parquet
 from webwinnow.run.inputs import known_page_count
 from webwinnow.run.outputs import write_output
-from webwinnow.run.rows import PAGE_FIELDS, record_line
+from webwinnow.run.rows import record_line
 
 ReadAll = Callable[..., list[PageRecord]]
 
@@ -151,7 +152,7 @@ def test_records_are_written_with_one_schema_and_read_back(tmp_path: Path) -> No
     records = [{"url": f"u{i}", "keywords": ["k"] * i, "kept_words": i, "confidence": i / 2} for i in range(3)]
     write_output(records, file, "parquet")
     table = pq.read_table(file)
-    assert table.schema.names == [field.name for field in PAGE_FIELDS]
+    assert table.schema.names == [field.name for field in page_fields()]
     assert table["keywords"].to_pylist() == [[], ["k"], ["k", "k"]]
     assert table["confidence"].to_pylist() == [0.0, 0.5, 1.0]
     assert table["markdown"].to_pylist() == [None] * 3

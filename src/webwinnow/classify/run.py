@@ -36,10 +36,10 @@ from webwinnow.features.vectors import FeatureMatrix, VectorBuilder, VectorSetti
 from webwinnow.page.records import PageRecord
 from webwinnow.page.urls import SiteKey
 from webwinnow.progress import Progress
+from webwinnow.record.fields import Field, FieldKind, Fields
 from webwinnow.run.outputs import check_apart, check_output, output_format, write_output
 from webwinnow.run.pagestore import PageRow
 from webwinnow.run.parsedcollection import OpenOptions, ParsedCollection
-from webwinnow.run.rows import Field, FieldKind, Fields
 from webwinnow.run.settings import CollectionSettings
 from webwinnow.run.tablefiles import check_label_column, read_labels
 

@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 
-from webwinnow.classify.category import CategoryModel
 from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import UNCHANGED, ShownProgress, finish, shown_progress, stoppable
 from webwinnow.crawl.crawling import crawl as crawl_sites
@@ -22,7 +21,6 @@ from webwinnow.methods.registry import DEFAULT_METHOD
 from webwinnow.methods.viewsettings import METHOD, VIEW_ONLY, ViewSettings
 from webwinnow.page.parsing import ParseLimits
 from webwinnow.page.urls import SiteKey, is_web_link
-from webwinnow.replicas.sketches import ReplicaSettings
 from webwinnow.run.cleaning import is_unfinished, run, run_folder
 from webwinnow.run.corpusfilter import CorpusFilter
 from webwinnow.run.outputs import STDOUT, check_apart, check_output, output_format
@@ -177,16 +175,14 @@ def clean(
         page_seconds=page_seconds,
         worker_memory=worker_memory << 20,
         rejected=rejected is not None,
-        replicas=ReplicaSettings() if replicas else None,
+        replicas={} if replicas else None,
         columns=ColumnNames(url=url_column, html=html_column, page_id=id_column),
         selection=opt.selection_of(keep, drop, tables=tables),
         corpus=CorpusFilter(languages=opt.names_in(lang or ""), min_words=min_words, quality=quality, signals=signals),
     )
-    if categories is not None:
-        trained = CategoryModel.load(categories).cleaning
-        options = ("method", "favor", "task", "comments", "set_", "stop_words")
-        if trained and not any(opt.is_given(context, name) for name in options):
-            settings = settings.cleaning_as(trained)
+    options = ("method", "favor", "task", "comments", "set_", "stop_words")
+    if not any(opt.is_given(context, name) for name in options):
+        settings = settings.cleaned_as_trained()
     if settings.cleaning.template.found is not None:
         TemplateList.load(Path(settings.cleaning.template.found))
     guard = opt.guard_of(allow_private, allow, resolve)

@@ -114,7 +114,7 @@ def page(
     tree = parse(fetched.body, url, content_type=fetched.content_type, limits=limits, layout=fetched.layout)
     clean = cleaner.clean(tree, model)
     if format == "json":
-        from webwinnow.run.rows import ordered  # noqa: PLC0415 (not for other formats)
+        from webwinnow.record.fields import ordered  # noqa: PLC0415 (not for other formats)
 
         written = json.dumps(ordered(clean.record(fetched=fetched.fetched_at)), ensure_ascii=False) + "\n"
     else:

@@ -14,9 +14,9 @@ from webwinnow.features.vectors import VectorSettings
 from webwinnow.page.metadata import metadata
 from webwinnow.page.urls import is_web_link
 from webwinnow.progress import Progress
+from webwinnow.record.fields import Field, FieldKind
 from webwinnow.run.outputs import check_output, output_format, write_output
 from webwinnow.run.parsedcollection import OpenOptions, ParsedCollection
-from webwinnow.run.rows import Field, FieldKind
 from webwinnow.run.settings import CollectionSettings
 from webwinnow.run.unpacking import ProblemListener, ignore_problem
 

@@ -38,10 +38,9 @@ from webwinnow.settings import Settings
 from webwinnow.site.learned import LearnedSite
 
 if TYPE_CHECKING:
-    from webwinnow.classify.category import CategoryModel
     from webwinnow.judge.selection import Selection
     from webwinnow.methods.method_docview import FeatureVector
-    from webwinnow.record.view import DocView
+    from webwinnow.record.view import Categories, DocView
 
 OUTPUTS = ("text", "markdown", "html")
 
@@ -203,13 +202,13 @@ class CleanPage:
         """The weighted words of what is kept (DocView 3.2), which keywords and category come from."""
         return docview.features_of(self.kept_tree, self.verdict, self.language, self.view_settings)
 
-    def docview(self, settings: ViewSettings | None = None, categories: CategoryModel | None = None) -> DocView:
+    def docview(self, settings: ViewSettings | None = None, categories: Categories | None = None) -> DocView:
         """As `view`, with other settings and a model of categories."""
         text, _ = self._texts()
         return self._view(self._about(), text, settings, categories)
 
     def _view(
-        self, about: Metadata, text: str, settings: ViewSettings | None, categories: CategoryModel | None
+        self, about: Metadata, text: str, settings: ViewSettings | None, categories: Categories | None
     ) -> DocView:
         if categories is not None:
             categories.check_method(self.verdict.method)
@@ -221,7 +220,7 @@ class CleanPage:
         self,
         *,
         also: tuple[str, ...] = (),
-        categories: CategoryModel | None = None,
+        categories: Categories | None = None,
         view: bool = True,
         fetched: str | None = None,
     ) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from webwinnow.errors import SettingsError
+from webwinnow.record.fields import CONTENT_FIELDS
 from webwinnow.record.textquality import RULES, QualityRules, broken_rule, signals_of
-from webwinnow.run.rows import CONTENT_FIELDS
 
 _LANGUAGE: Final = re.compile(r"[a-z]{2,3}")
 

@@ -8,25 +8,19 @@ Pages that need nothing of their site were cleaned when they were parsed and are
 from __future__ import annotations
 
 import re
-import shutil
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from webwinnow.progress import Progress, no_progress
-from webwinnow.replicas.finding import Replicas, find_replicas
-from webwinnow.replicas.sketches import ReplicaSettings, Sketches, placed, sketch_type
 from webwinnow.run.pagestore import CollectionStore, PageRow, StoredPage
 from webwinnow.run.pageworker import failed_page
-from webwinnow.run.rows import record_line
 from webwinnow.run.settings import RunSettings
+from webwinnow.run.stages import Stages
 from webwinnow.run.workerjobs import CleanStored, LearnSite, PageCleaned, Ref, Shared, SiteLearned, SiteToClean
 from webwinnow.run.workerpool import Answer, Task, WorkerPool
 from webwinnow.storage.atomic import write_file
-from webwinnow.storage.fastjson import from_json
 
 PART_PAGES = 64
 """Pages in a part of the output at most."""
@@ -77,15 +71,14 @@ class Counts:
     all_words: int = 0
     repeats: list[tuple[int, str, str]] = field(default_factory=list)
     """(pages, text, site)."""
-    kept_links: dict[str, int] = field(default_factory=dict)
-    removed_links: dict[str, int] = field(default_factory=dict)
-    """Links by the kind of their regions."""
+    tallies: dict[str, dict[str, int]] = field(default_factory=dict)
+    """What stages counted, by table."""
 
     def add(self, other: Counts) -> None:
         """Add other counts."""
-        for counted in ("outcomes", "reasons", "remarks", "kept_links", "removed_links"):
-            found = getattr(other, counted)
-            mine = getattr(self, counted) if found else found
+        tables = [(self.outcomes, other.outcomes), (self.reasons, other.reasons), (self.remarks, other.remarks)]
+        tables += [(self.tallies.setdefault(name, {}), found) for name, found in other.tallies.items()]
+        for mine, found in tables:
             for name, count in found.items():
                 known = name if name in mine or len(mine) < MOST_REASONS else "other reasons"
                 mine[known] = mine.get(known, 0) + count
@@ -139,19 +132,22 @@ class _LargeSite(NamedTuple):
 class _PartOutput:
     """The output of one part so far."""
 
-    def __init__(self, replicas: ReplicaSettings | None) -> None:
-        self.replicas = replicas
-        self.sketches: list[bytes] = []
+    def __init__(self, stages: Stages) -> None:
+        self.stages = stages
+        self.rows: list[bytes] = []
         self.lines: list[bytes] = []
         self.rejected: list[bytes] = []
         self.counts = Counts()
 
     def add(self, site: str, row: PageRow, page: PageCleaned) -> None:
-        if self.replicas is not None:
-            self.sketches.append(placed(page.sketch, site, row.ordinal, row.fetched_at, self.replicas))
+        if self.stages.keeping:
+            self.rows.append(self.stages.placed(page.rows, site, row))
         self.lines.append(page.line)
         self.rejected.extend(page.rejected)
         reason, is_kept = page.reason, page.outcome == "kept"
+        tallies: dict[str, dict[str, int]] = {}
+        for table, name, number in page.tallies:
+            tallies.setdefault(table, {})[name] = number
         self.counts.add(
             Counts(
                 outcomes={page.outcome: 1},
@@ -160,13 +156,12 @@ class _PartOutput:
                 kept_words=page.kept_words,
                 all_words=page.all_words,
                 repeats=[(pages, text, site) for pages, text in page.repeats],
-                kept_links={kind: number for kind, kept, number in page.links if kept},
-                removed_links={kind: number for kind, kept, number in page.links if not kept},
+                tallies=tallies,
             )
         )
 
     def store(self, store: CollectionStore, part: int) -> None:
-        store.add_part(part, self.lines, self.rejected, self.counts.to_plain(), self.sketches)
+        store.add_part(part, self.lines, self.rejected, self.counts.to_plain(), self.rows)
 
 
 class _CleanStage:
@@ -180,7 +175,7 @@ class _CleanStage:
     ) -> None:
         self.store, self.pool, self.settings, self.progress = store, pool, settings, progress
         self.models = models
-        self.learns = settings.learns
+        self.learns, self.stages = settings.learns, Stages.of(settings)
         self.sites = 0
         self.done, self.total = 0, store.page_count()
         self.outputs: dict[int, _PartOutput] = {}
@@ -269,19 +264,21 @@ class _CleanStage:
         elif not self.learns:
             self._store_cleaned(part)
         else:
-            self.outputs.setdefault(part.number, _PartOutput(self.settings.replicas))
+            self.outputs.setdefault(part.number, _PartOutput(self.stages))
             yield Task(part, part.jobs(), Shared(str(self.store.spool_path), tuple(part.sites)))
 
     def _store_cleaned(self, part: _Part) -> None:
         """Store a part whose pages were cleaned when they were parsed."""
-        output = _PartOutput(self.settings.replicas)
+        output = _PartOutput(self.stages)
         for row in part.rows:
             site = self.settings.site_by.name(row.site, row.url)
             cleaned = None if row.ref is None else StoredPage.unpack(self.store.read(row.ref)).cleaned
             if cleaned is not None:
                 output.add(site, row, PageCleaned(*cleaned))
             else:
-                output.add(site, row, failed_page(row.url, row.page_id, site, self.settings, row.error or ""))
+                output.add(
+                    site, row, failed_page(row.url, row.page_id, site, self.settings, self.stages, row.error or "")
+                )
         self._count(len(part.rows))
         output.store(self.store, part.number)
 
@@ -294,7 +291,8 @@ class _CleanStage:
         if answer.error is None:
             output.add(row.site, row, answer.result)
         else:
-            output.add(row.site, row, failed_page(row.url, row.page_id, row.site, self.settings, answer.error))
+            failed = failed_page(row.url, row.page_id, row.site, self.settings, self.stages, answer.error)
+            output.add(row.site, row, failed)
         self._count(1)
         if answer.is_last:
             del self.outputs[part.number]
@@ -308,56 +306,10 @@ class _CleanStage:
             path = self.store.model_path(site.first)
             write_file(path, learned.model, durable=False)
             model = str(path)
-            first = self.outputs.setdefault(site.first, _PartOutput(self.settings.replicas))
+            first = self.outputs.setdefault(site.first, _PartOutput(self.stages))
             first.counts.add(Counts(repeats=[(pages, text, site.name) for pages, text in learned.repeats]))
         self.ready.append(self._parts_of(site, model))
 
     def _count(self, pages: int) -> None:
         self.done += pages
         self.progress("clean", self.done, self.total)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CollectionReplicas:
-    """The replicas among the pages of a store, in output order."""
-
-    store: CollectionStore
-    sketches: Sketches
-    replicas: Replicas
-
-    @classmethod
-    def of(
-        cls, store: CollectionStore, settings: ReplicaSettings, progress: Progress = no_progress
-    ) -> CollectionReplicas:
-        """Find the replicas among the pages of a store whose parts are all done."""
-        total = store.page_count()
-        progress("replicas", 0, total)
-        path = store.folder / "sketches.bin"
-        with path.open("wb") as table:
-            for part, _ in store.parts():
-                with store.sketches_path(part).open("rb") as file:
-                    shutil.copyfileobj(file, table)
-        row = sketch_type(settings.method)
-        sketches: Sketches = np.memmap(path, row, "r") if path.stat().st_size else np.zeros(0, row)
-        found = cls(store, sketches, find_replicas(sketches, settings))
-        progress("replicas", total, total)
-        return found
-
-    def replica_of(self, place: int) -> str | None:
-        """The page that a page is a replica of, by its id or else its URL; None for one that is kept."""
-        kept = int(self.replicas.stays[place])
-        if kept == place:
-            return None
-        page_id, url, _ = self.store.page(int(self.sketches["ordinal"][kept]))
-        return url if page_id is None else page_id
-
-    def named_lines(self, lines: Iterable[bytes]) -> Iterator[bytes]:
-        """The lines of all records, with `replica_of`."""
-        for place, line in enumerate(lines):
-            kept = self.replica_of(place)
-            yield line if kept is None else record_line(from_json(line) | {"replica_of": kept})
-
-    def named(self, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        """All records, with `replica_of`."""
-        for place, record in enumerate(records):
-            yield record | {"replica_of": self.replica_of(place)}

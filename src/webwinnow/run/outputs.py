@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, TypeVar, get_ar
 import zstandard
 
 from webwinnow.errors import SettingsError
+from webwinnow.record.fields import Fields, Record
 from webwinnow.run.formats import (
     write_csv,
     write_dublin_core,
@@ -25,7 +26,7 @@ from webwinnow.run.formats import (
     write_markdown_files,
 )
 from webwinnow.run.parquet import needs_pyarrow, write_parquet
-from webwinnow.run.rows import PAGE_FIELDS, Fields, Record, write_jsonl
+from webwinnow.run.rows import write_jsonl
 from webwinnow.storage.atomic import atomic_file, atomic_folder
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ PACKINGS: Final = (".gz", ".zst")
 _FILE_SUFFIXES: Final = {name: f".{name}" for name in FORMATS} | {"dublin-core": ".xml"}
 _SUFFIX: Final = re.compile(r"\.[a-z]\w*")  # `clean.2026-11` has none
 _FOLDER_WRITERS: Final = {"markdown": write_markdown_files, "html": write_html_files}
-_TEXT_WRITERS: Final[dict[str, Callable[[Iterable[Record], Any, Fields], None]]] = {
+_TEXT_WRITERS: Final[dict[str, Callable[[Iterable[Record], Any, Fields | None], None]]] = {
     "jsonl": write_jsonl,
     "csv": write_csv,
     "dublin-core": write_dublin_core,
@@ -194,7 +195,7 @@ def write_output(
     out: str | Path,
     format: OutputFormat,
     *,
-    fields: Fields = PAGE_FIELDS,
+    fields: Fields | None = None,
     shard_size: int | None = None,
     again: bool = False,
 ) -> None:
@@ -218,7 +219,7 @@ def write_output(
         _write_file(records, out, format, fields)
 
 
-def _write_file(records: Iterable[Record], out: str | Path, format: OutputFormat, fields: Fields) -> None:
+def _write_file(records: Iterable[Record], out: str | Path, format: OutputFormat, fields: Fields | None) -> None:
     with opened_output(out) as file:
         if format == "parquet":
             write_parquet(records, file, fields)

@@ -263,9 +263,18 @@ class CollectionStore:
         """The file of the model of the site whose first part this is."""
         return self.folder / "models" / f"{part:08d}.npz"
 
-    def sketches_path(self, part: int) -> Path:
-        """The file of the sketches of a part's pages."""
-        return sketches_path(self.folder, part)
+    def rows_path(self, part: int) -> Path:
+        """The file of the rows that stages keep of a part's pages."""
+        return rows_path(self.folder, part)
+
+    def joined_rows(self) -> Path:
+        """A file of the rows of all finished parts."""
+        path = self.folder / "rows.bin"
+        with path.open("wb") as table:
+            for part, _ in self.parts():
+                with self.rows_path(part).open("rb") as file:
+                    shutil.copyfileobj(file, table)
+        return path
 
     def add_part(
         self,
@@ -273,11 +282,11 @@ class CollectionStore:
         lines: Sequence[bytes],
         rejected: Sequence[bytes],
         counts: dict[str, Any],
-        sketches: Sequence[bytes] = (),
+        rows: Sequence[bytes] = (),
     ) -> None:
         """Add a finished part of the output."""
         self._check_room(sum(map(len, lines)))
-        checksum = write_part(self.folder, part, lines, rejected, sketches)
+        checksum = write_part(self.folder, part, lines, rejected, rows)
         self.note_part(part, counts, checksum)
 
     def note_part(self, part: int, counts: dict[str, Any], checksum: int) -> None:
@@ -386,17 +395,17 @@ def part_path(folder: Path, part: int, *, rejected: bool = False) -> Path:
     return folder / "parts" / f"{part:08d}{'.rejected' if rejected else ''}.jsonl"
 
 
-def sketches_path(folder: Path, part: int) -> Path:
-    """The file of the sketches of a part's pages."""
-    return folder / "parts" / f"{part:08d}.sketches"
+def rows_path(folder: Path, part: int) -> Path:
+    """The file of the rows that stages keep of a part's pages."""
+    return folder / "parts" / f"{part:08d}.rows"
 
 
 def write_part(
-    folder: Path, part: int, lines: Iterable[bytes], rejected: Iterable[bytes], sketches: Iterable[bytes]
+    folder: Path, part: int, lines: Iterable[bytes], rejected: Iterable[bytes], rows: Iterable[bytes]
 ) -> int:
     """Write the files of a part, each atomically: several processes may write the same part. Returns their checksum."""
     checksum = 0
-    for found, path in zip((lines, rejected, sketches), _part_files(folder, part), strict=True):
+    for found, path in zip((lines, rejected, rows), _part_files(folder, part), strict=True):
         with atomic_file(path, durable=False) as file:
             for data in found:
                 file.write(data)
@@ -418,7 +427,7 @@ def part_checksum(folder: Path, part: int) -> int | None:
 
 
 def _part_files(folder: Path, part: int) -> tuple[Path, Path, Path]:
-    return part_path(folder, part), part_path(folder, part, rejected=True), sketches_path(folder, part)
+    return part_path(folder, part), part_path(folder, part, rejected=True), rows_path(folder, part)
 
 
 def _row_checksum(values: Sequence[object]) -> int:

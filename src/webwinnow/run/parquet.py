@@ -8,19 +8,8 @@ from typing import Any, BinaryIO, Final
 from webwinnow.counted import counted
 from webwinnow.errors import InputError, MissingExtra
 from webwinnow.page.records import PageRecord
-from webwinnow.run.rows import (
-    DEFAULT_COLUMNS,
-    PAGE_FIELDS,
-    RECORD_KEYS,
-    ROW_FIELDS,
-    ColumnNames,
-    Field,
-    FieldKind,
-    Fields,
-    Record,
-    ordered,
-    page_of_row,
-)
+from webwinnow.record.fields import Field, FieldKind, Fields, Record, ordered, page_fields
+from webwinnow.run.rows import DEFAULT_COLUMNS, RECORD_KEYS, ROW_FIELDS, ColumnNames, page_of_row
 from webwinnow.run.unpacking import MB, ProblemListener, ReadLimits
 from webwinnow.storage.parquetreader import ParquetReader
 
@@ -97,8 +86,9 @@ def read_parquet_rows(path: str, columns: Iterable[str], *, name: str, limits: R
         raise InputError(f"{name}: {error}") from error
 
 
-def write_parquet(records: Iterable[Record], out: BinaryIO, fields: Fields = PAGE_FIELDS) -> None:
+def write_parquet(records: Iterable[Record], out: BinaryIO, fields: Fields | None = None) -> None:
     """Write records to an open file, packed with zstd, in row groups whose size depends on the records alone."""
+    fields = fields or page_fields()
     pa, schema = needs_pyarrow(), arrow_schema(fields)
     packing: dict[str, Any] = {"compression": "zstd", "compression_level": ZSTD_LEVEL, "write_batch_size": BATCH_ROWS}
     with pa.parquet.ParquetWriter(out, schema, **packing) as writer:

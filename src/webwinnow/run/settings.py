@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from typing import Any
 
 from webwinnow.errors import SettingsError, check_range
@@ -13,10 +14,13 @@ from webwinnow.methods.registry import DEFAULT_METHOD, CleaningSettings, method_
 from webwinnow.page.parsing import ParseLimits
 from webwinnow.page.urls import SiteKey
 from webwinnow.platforms import MOST_JOBS, cpu_count
-from webwinnow.replicas.sketches import ReplicaSettings
 from webwinnow.run.corpusfilter import CorpusFilter
-from webwinnow.run.rows import LINK_FIELDS, PAGE_FIELDS, ColumnNames, Fields
+from webwinnow.run.rows import ColumnNames
+from webwinnow.run.stages import Stages
 from webwinnow.site.sums import LEARNED_PAGES
+
+STAGES = ("replicas", "categories", "classes", "links", "vectors")
+"""The fields of `RunSettings` that are the settings of stages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,14 +67,12 @@ class CollectionSettings:
         read["columns"] = ColumnNames(**plain["columns"])
         if "method" not in plain:
             return CollectionSettings(**read)
-        replicas, task = plain["replicas"], plain["task"]
-        selection, corpus = plain["selection"], plain["corpus"]
+        task, selection, corpus = plain["task"], plain["selection"], plain["corpus"]
         return RunSettings(
             **read
             | {
                 "cleaning": CleaningSettings.from_plain(plain["cleaning"]),
                 "also": tuple(plain["also"]),
-                "replicas": None if replicas is None else ReplicaSettings(**replicas),
                 "task": Task(**task | {"keeps": tuple(task["keeps"])}),
                 "selection": Selection(
                     **selection | {"keep": tuple(selection["keep"]), "drop": tuple(selection["drop"])}
@@ -89,10 +91,10 @@ class RunSettings(CollectionSettings):
     - `also`: further renderings in each record: `markdown`, `html`.
     - `rejected`: also collect what was removed, with reasons.
     - `models`: a folder of models to clean with, instead of learning each site from its pages.
-    - `replicas`: how replicas are found; None to leave this out.
+    - `replicas`: how replicas are found (`ReplicaSettings`, or its fields by name); None to leave this out.
     - `view`: fill type, keywords, abstract and relevant links; their settings are `cleaning.docview`.
-    - `categories`: a `docview.CategoryModel` file; its categories go into the records.
-    - `classes`: a `mining.classmodel.ClassModel` file; its classes are the categories of the records instead.
+    - `categories`: a `CategoryModel` file; its categories go into the records.
+    - `classes`: a `ClassModel` file; its classes are the categories of the records instead.
     - `class_none`, `class_least`: a page whose probability of none of the classes is at least `class_none`, or whose
       class has a probability below `class_least`, has no category; `class_none` is None for no such answer.
     - `links`: None for page records; `kept` for records of the links that the task keeps, `all` for all links.
@@ -100,6 +102,9 @@ class RunSettings(CollectionSettings):
     - `keep_trees`: also store the trees of pages that are cleaned as soon as they are parsed.
     - `selection`: parts of pages that are kept or removed whatever the method says.
     - `corpus`: which cleaned pages are kept, by language, length and quality.
+    - `stages`: stages of other packages (`webwinnow.run.stages`) by name, each with its settings as plain values.
+
+    `replicas`, `categories`, `classes`, `links` and `vectors` are the settings of the stages of these names.
     """
 
     method: str = DEFAULT_METHOD
@@ -108,7 +113,7 @@ class RunSettings(CollectionSettings):
     also: tuple[str, ...] = ()
     rejected: bool = False
     models: str | None = None
-    replicas: ReplicaSettings | None = field(default_factory=ReplicaSettings)
+    replicas: Any = field(default_factory=dict)
     view: bool = True
     categories: str | None = None
     classes: str | None = None
@@ -119,6 +124,7 @@ class RunSettings(CollectionSettings):
     keep_trees: bool = False
     selection: Selection = field(default_factory=Selection)
     corpus: CorpusFilter = field(default_factory=CorpusFilter)
+    stages: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         CollectionSettings.__post_init__(self)
@@ -128,8 +134,8 @@ class RunSettings(CollectionSettings):
             self.site_by.check_sites("cleaning with models")
             if self.cleaning.joins != CleaningSettings().joins:
                 raise SettingsError("gamma and overlap are read when a site is learned; give them to webwinnow learn")
-        if self.links not in (None, "kept", "all"):
-            raise SettingsError(f"links is {self.links!r}: expected kept, all or nothing")
+        if is_dataclass(self.replicas) and not isinstance(self.replicas, type):
+            object.__setattr__(self, "replicas", asdict(self.replicas))
         unknown = set(self.also) - {"markdown", "html"}
         if unknown:
             raise SettingsError(f"no rendering {', '.join(sorted(unknown))}; there are: markdown, html")
@@ -140,9 +146,10 @@ class RunSettings(CollectionSettings):
         return self.models is None and method_named(self.method).learns and self.site_by.has_sites
 
     @property
-    def fields(self) -> Fields:
-        """The fields of the records that a run writes."""
-        return PAGE_FIELDS if self.links is None else LINK_FIELDS
+    def all_stages(self) -> dict[str, Any]:
+        """The settings of each stage of the run, by its name."""
+        ours = {name: getattr(self, name) for name in STAGES}
+        return {name: own for name, own in (ours | {**self.stages}).items() if own is not None and own is not False}
 
     def cleaned_by(self) -> dict[str, Any]:
         """What decides the text and the features of a page, as plain JSON values.
@@ -172,6 +179,13 @@ class RunSettings(CollectionSettings):
             return replace(self, method=cleaned_by["method"], cleaning=cleaning, task=task)
         except (KeyError, TypeError, ValueError) as error:
             raise SettingsError(f"these are no settings of cleaning ({error!r}); expected those of training") from None
+
+    def cleaned_as_trained(self) -> RunSettings:
+        """These settings with the cleaning that the model of a stage was trained with, if there is one."""
+        for stage in Stages.of(self).every:
+            if stage.cleaning:
+                return self.cleaning_as(stage.cleaning)
+        return self
 
     def to_plain(self) -> dict[str, Any]:
         """Plain values for `from_plain`."""

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from webwinnow.errors import InputError, MissingExtra, SettingsError
 from webwinnow.page.words import StopList, words
 from webwinnow.progress import Progress, no_progress
-from webwinnow.run.rows import Record
+from webwinnow.record.fields import Record
 from webwinnow.search.segmentfiles import check_segments
 from webwinnow.search.spelling import stems
 from webwinnow.storage.atomic import write_file

@@ -25,7 +25,7 @@ from webwinnow._version import __version__
 from webwinnow.crawl.crawling import check_can_crawl
 from webwinnow.crawl.scope import start_url
 from webwinnow.errors import InputError, MissingExtra, ModelError, SettingsError
-from webwinnow.run.rows import PAGE_FIELDS, json_schema
+from webwinnow.record.fields import json_schema
 from webwinnow.search.index import IndexFolder
 from webwinnow.search.query import Hit, SearchSettings, Within, search, suggest
 from webwinnow.serve.accesscontrol import JSON, WRITE_AT_ONCE, media_type
@@ -134,7 +134,7 @@ ALL_STATUSES: tuple[JobStatus, ...] = ("queued", "running", "done", "failed", "c
 router = APIRouter()
 Service = Annotated[ServiceContext, Depends(context_of)]
 _TEXT, _BINARY = {"type": "string"}, {"type": "string", "format": "binary"}
-_RECORD = {name: value for name, value in json_schema(PAGE_FIELDS).items() if name != "$schema"}
+_RECORD = {name: value for name, value in json_schema().items() if name != "$schema"}
 _DECISIONS = {
     "type": "object",
     "required": ["record", "decisions"],

@@ -232,9 +232,7 @@ def killed_run(crawl, out, settings, stage, count):
     return out.with_name(f".{out.name}.webwinnow-run")
 
 
-@pytest.mark.parametrize(
-    "name", ["trees/*.parquet", "trees/*.crc", "parts/*.jsonl", "parts/*.sketches", "parts/*.counts"]
-)
+@pytest.mark.parametrize("name", ["trees/*.parquet", "trees/*.crc", "parts/*.jsonl", "parts/*.rows", "parts/*.counts"])
 @pytest.mark.parametrize("damage", ["flipped", "cut", "removed"])
 def test_a_cluster_makes_damaged_files_of_a_run_again(small_run, tmp_path, name, damage):
     crawl, whole = small_run

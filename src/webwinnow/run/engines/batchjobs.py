@@ -31,11 +31,11 @@ NO_KEY: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class CleanedPart:
-    """The output of a part in the order (site, ordinal): records, removed blocks, sketches, counts."""
+    """The output of a part in the order (site, ordinal): records, removed blocks, rows of stages, counts."""
 
     lines: list[bytes]
     rejected: list[bytes]
-    sketches: list[bytes]
+    rows: list[bytes]
     counts: Counts
 
 
@@ -108,7 +108,7 @@ def clean_part(
             ):
                 with path.open("rb") as file:
                     kept.extend(file)
-            cleaned.sketches.append(store.sketches_path(number).read_bytes())
+            cleaned.rows.append(store.rows_path(number).read_bytes())
         return cleaned
 
 

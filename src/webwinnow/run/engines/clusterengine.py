@@ -266,7 +266,7 @@ def _clean(
     if any(large[site] == number for site in models):  # the first part of a large site has its repeats
         repeats = json.loads(_note_file(folder, number).read_bytes())["repeats"]
         cleaned.counts.add(Counts(repeats=[(pages, text, site) for pages, text, site in repeats]))
-    checksum = write_part(folder, number, cleaned.lines, cleaned.rejected, cleaned.sketches)
+    checksum = write_part(folder, number, cleaned.lines, cleaned.rejected, cleaned.rows)
     note = {"counts": cleaned.counts.to_plain(), "checksum": checksum}
     write_file(_counts_file(folder, number), json.dumps(note).encode(), durable=False)
     yield batch_of(DONE, [(number, sum(batch.num_rows for batch in held))])
