@@ -40,7 +40,7 @@ class Learning(Settings):
     fetching: Fetching = field(default_factory=Fetching)
     secret: str = "not declared"
 
-    def check(self) -> None:
+    def validate(self) -> None:
         """Fast learning takes few pages."""
         if self.fast and self.pages > 500:
             raise SettingsError(f"pages is {self.pages}: expected 500 at most, as fast is true")

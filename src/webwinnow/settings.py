@@ -29,6 +29,11 @@ import msgspec
 from webwinnow.errors import SettingsError
 from webwinnow.plugins import meant
 
+IN_AND_OUT, SITE, METHOD, KEEP = "Input and output", "Site", "Method", "What to keep"
+RUN, CRAWL, CLUSTER = "Run", "Crawl", "Cluster"
+"""The panels of `--help`, in their order. The option of a setting without a panel works, but is not shown."""
+PANELS = (IN_AND_OUT, SITE, METHOD, KEEP, RUN, CRAWL, CLUSTER)
+
 _WORDS = {"true": True, "yes": True, "false": False, "no": False}
 
 
@@ -62,7 +67,7 @@ class Setting:
 def setting(help: str, *options: str, **more: Any) -> Setting:
     """Declare a field of a settings class in its annotation, `help` being its meaning.
 
-    - `options`: the names of its option, if it has one; `panel` and `metavar` are shown in the help.
+    - `options`: the names of its option, if it has one, which the help shows in `panel`, with `metavar`.
     - `least`, `most`, `above`, `below`: the range of a number, or of each number of a tuple.
     - `known`: returns the names of which the value must be one.
     - `read`: reads the value from text, where its type does not say how; `ValueError` for other text.
@@ -166,9 +171,9 @@ class Settings:
             value = getattr(self, field.name)
             if value is not field.default and (one := declared(type(self)).get(field.name)) is not None:
                 object.__setattr__(self, field.name, one.checked(value))
-        self.check()
+        self.validate()
 
-    def check(self) -> None:
+    def validate(self) -> None:
         """Raise `SettingsError` if values are invalid that a declaration cannot express."""
 
     def to_plain(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from webwinnow.judge.visualevidence import unseen_blocks, with_layout
 from webwinnow.judge.wholes import HIDDEN_ABOVE, SAID_OFTEN, completed, headed, labels, pooled
 from webwinnow.page.blocks import runs_of_nodes
 from webwinnow.page.tree import PageTree
-from webwinnow.settings import Settings, setting
+from webwinnow.settings import KEEP, METHOD, Settings, setting
 from webwinnow.site.blocktable import SiteEvidence
 from webwinnow.site.learned import LearnedSite
 
@@ -61,12 +61,21 @@ MOSTLY_POSTS = 0.5
 class PageSettings(Settings):
     """Settings of methods `page` and `combined`."""
 
-    favor: Annotated[Favor | None, setting("favor precision or recall; none balances the two")] = None
+    favor: Annotated[
+        Favor | None,
+        setting(
+            "Prefer precision (less boilerplate) or recall (less content lost); none balances the two.",
+            "--favor",
+            panel=METHOD,
+        ),
+    ] = None
     comments: Annotated[
         bool | None,
         setting(
-            "keep what readers wrote on every page (true) or on none (false); none keeps it where the page "
-            "exists for it"
+            "Keep what readers wrote (comments, reviews, forum posts) on every page, or on none. "
+            "[default: where it is the content]",
+            "--comments/--no-comments",
+            panel=KEEP,
         ),
     ] = None
     wholes: Annotated[

@@ -38,7 +38,7 @@ class CstSettings(Settings):
         float, share("NodeImp of an element with one tag node: 0 in the thesis (5-6), 1 in Yi and Liu (eq. 1)")
     ] = _WEIGHTS.alone
 
-    def check(self) -> None:
+    def validate(self) -> None:
         """Raise `SettingsError` if the weights cannot be as these settings say."""
         _ = self.weights
 

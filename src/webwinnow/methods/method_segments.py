@@ -44,7 +44,7 @@ class SegmentSettings(Settings):
     stop_words: StopWords = None
     min_pages: MinPages = 3
 
-    def check(self) -> None:
+    def validate(self) -> None:
         """Raise `SettingsError` if the thresholds tried are not those of a table."""
         if round(self.step * GRID) != round(self.step * GRID, 6):
             raise SettingsError(f"step is {self.step}: expected {_STEP_EXPECTED}")

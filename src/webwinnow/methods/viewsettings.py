@@ -81,8 +81,12 @@ class ViewSettings(Settings):
             "method docview, ours for the records of other methods"
         ),
     ] = None
-    keywords: Annotated[int, _count("keywords of a record (lambda; the paper leaves it to the user)")] = 10
-    sentences: Annotated[int, _count("most sentences of the abstract (delta): 15, or 5 (ours)")] = _PAPERS_OR_OURS
+    keywords: Annotated[
+        int, _count("Keywords of a record (lambda; the paper leaves it to the user).", "--keywords")
+    ] = 10
+    sentences: Annotated[
+        int, _count("Sentences in the abstract of a record, at most (delta): 15, or 5 (ours).", "--sentences")
+    ] = _PAPERS_OR_OURS
     abstract_share: Annotated[
         float,
         share(
@@ -134,7 +138,7 @@ class ViewSettings(Settings):
     ] = _PAPERS_OR_OURS
     stop_words: StopWords = None
 
-    def check(self) -> None:
+    def validate(self) -> None:
         """Raise `SettingsError` if `force` cannot be read."""
         try:
             forces(self.force)

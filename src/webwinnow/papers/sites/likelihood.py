@@ -29,7 +29,7 @@ class EmSettings(Settings):
     tolerance: Annotated[float, setting("gain per node at which EM ends", least=0)] = TOLERANCE
     passes: Annotated[int, setting("passes at most", least=1)] = MOST_PASSES
 
-    def check(self) -> None:
+    def validate(self) -> None:
         """Raise `SettingsError` if there is no batch EM to compare with."""
         if 1 not in self.subsets:
             raise SettingsError(f"subsets is {self.subsets}: expected 1 (batch EM, to compare with) among them")
