@@ -146,14 +146,17 @@ DEFAULT_SETTINGS = CleaningSettings()
 
 def check_settings(pairs: Iterable[str], method: str) -> None:
     """Raise `SettingsError` for a setting written as `sst.threshold=0.9` that this method does not read."""
-    chosen = method_named(method)
     for pair in pairs:
         name = pair.partition("=")[0].strip()
-        group = name.partition(".")[0]
-        readers = [known.name for known in METHODS.values() if known.reads(group)]
-        if readers and not chosen.reads(group):
-            one = f"method {readers[0]}" if len(readers) == 1 else f"the methods {', '.join(readers)}"
-            raise SettingsError(f"{name} is read by {one}, not by {method}; give --method, or leave the setting out")
+        check_read_by(method, name.partition(".")[0], name)
+
+
+def check_read_by(method: str, group: str, given: str) -> None:
+    """Raise `SettingsError` for what was `given` of a group of settings, if this method does not read it."""
+    readers = [known.name for known in METHODS.values() if known.reads(group)]
+    if readers and not method_named(method).reads(group):
+        one = f"method {readers[0]}" if len(readers) == 1 else f"the methods {', '.join(readers)}"
+        raise SettingsError(f"{given} is read by {one}, not by {method}; give another --method, or leave it out")
 
 
 def method_named(name: str) -> Method:

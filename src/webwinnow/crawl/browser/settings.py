@@ -13,9 +13,9 @@ MB: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderSettings(Settings):
-    """How pages are rendered. Each browser renders one page at a time."""
+    """How pages are rendered, by a number of `browsers`, each of which renders one page at a time."""
 
-    browsers: Annotated[int, setting("Browsers at the same time.", least=1)] = 1
+    browsers: int = 1
     load_seconds: Annotated[
         float, setting("Seconds until a page must have settled, after which it is captured as it is.", above=0)
     ] = 20.0
