@@ -222,10 +222,12 @@ class CollectionStore:
 
     def pages_of(self, site: str) -> Iterator[PageRow]:
         """The pages of a site in input order."""
-        found = self._index.execute("SELECT * FROM pages WHERE site = ? ORDER BY ordinal", (site,))
-        for ordinal, name, url, page_id, key, content, offset, length, error, fetched_at, *_ in found:
-            ref = None if offset is None else (offset, length)
-            yield PageRow(ordinal, name, url, page_id, key + SIGN, content, ref, error, fetched_at)
+        yield from _rows(self._index.execute("SELECT * FROM pages WHERE site = ? ORDER BY ordinal", (site,)))
+
+    def rows_from(self, site: str, ordinal: int, count: int) -> Iterator[PageRow]:
+        """So many pages in output order, beginning with this one."""
+        place = "SELECT * FROM pages WHERE (site, ordinal) >= (?, ?) ORDER BY site, ordinal LIMIT ?"
+        yield from _rows(self._index.execute(place, (site, ordinal, count)))
 
     def chosen_of(self, site: str, most: int) -> list[Ref]:
         """The pages that a site is learned from (`choose_pages`): each content once, then the lowest keys."""
@@ -433,6 +435,13 @@ def _part_files(folder: Path, part: int) -> tuple[Path, Path, Path]:
 def _row_checksum(values: Sequence[object]) -> int:
     """The checksum of the values of a row: numbers, texts and None."""
     return crc32(repr(tuple(values)).encode("utf-8", "backslashreplace"))
+
+
+def _rows(found: Iterable[tuple[Any, ...]]) -> Iterator[PageRow]:
+    """Pages of the index."""
+    for ordinal, name, url, page_id, key, content, offset, length, error, fetched_at, *_ in found:
+        ref = None if offset is None else (offset, length)
+        yield PageRow(ordinal, name, url, page_id, key + SIGN, content, ref, error, fetched_at)
 
 
 # A folder is renamed before it is removed, so that a kill in between leaves nothing that could be resumed
