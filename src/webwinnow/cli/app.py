@@ -129,6 +129,7 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
     os.environ.setdefault(*SLEEPING_THREADS)
+    os.environ["PYTHONSAFEPATH"] = "1"  # the processes of Spark, Ray and pools import nothing from the working folder
     try:
         try:
             app(_with_values(sys.argv[1:]), prog_name="webwinnow")

@@ -31,7 +31,8 @@ from webwinnow.search.query import SearchResult, SearchSettings, Snippet, search
 from webwinnow.serve.accesscontrol import COOKIE, HELD_SECONDS, POLICY, SESSION_SECONDS, new_session
 from webwinnow.serve.api import LONGEST_QUERY, job_info, sites
 from webwinnow.serve.apidocs import documented
-from webwinnow.serve.context import ServiceContext, context_of, shown_errors
+from webwinnow.serve.bodies import shown_errors
+from webwinnow.serve.context import ServiceContext, context_of
 from webwinnow.serve.jobs import Job
 from webwinnow.serve.requestmodels import PageRequest
 
@@ -65,7 +66,7 @@ _pages = Environment(
 
 def static_files() -> StaticFiles:
     """Styles and scripts; `design.css` is that of the reports."""
-    return StaticFiles(packages=[("webwinnow.serve", "static"), ("webwinnow.report", "viewer")])
+    return StaticFiles(packages=[("webwinnow.serve", "static"), ("webwinnow.inspect", "viewer")])
 
 
 def _moment(seconds: float | None) -> str:
@@ -239,7 +240,7 @@ async def one_page_form() -> HTMLResponse:
 @router.post("/view/page")
 async def one_page(request: Request, service: Service) -> HTMLResponse:
     """A pasted page, cleaned, with the decision on each block."""
-    form = _form(await request.body())
+    form = await run_in_threadpool(_form, await request.body())
     answer, trouble, asked = None, None, None
     try:
         asked = PageRequest(

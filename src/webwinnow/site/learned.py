@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +90,10 @@ class LearnedSite:
     css: bool | None = None
     """Whether the rules of style sheets are part of the styles (`ParseLimits.css`), as they must be in pages that are
     cleaned with this model; None if that is not known."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: the fields, without what methods derived from them, which compiled classes hold."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @property
     def pages(self) -> int:
@@ -214,10 +218,12 @@ class LearnedSite:
 
     def feature_weights(self, settings: CstWeightSettings) -> FeatureWeights:
         """The weights of the compressed structure tree; the last are cached."""
-        if settings not in self._weights:
-            self._weights.clear()
-            self._weights[settings] = FeatureWeights(self._part(self.cst, "compressed structure tree"), settings)
-        return self._weights[settings]
+        found = self._weights.get(settings)
+        if found is None:
+            found = FeatureWeights(self._part(self.cst, "compressed structure tree"), settings)
+            self._weights.clear()  # another thread may do the same
+            self._weights[settings] = found
+        return found
 
     @cached_property
     def _weights(self) -> dict[CstWeightSettings, FeatureWeights]:
