@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from webwinnow.judge.evidence import PageContext
 from webwinnow.judge.kinds import KINDS, recognise
 from webwinnow.judge.tasks import Task, for_task
 from webwinnow.judge.verdict import Verdict
 from webwinnow.page._words import blank_runs
 from webwinnow.page.linktargets import LinkTargets
+from webwinnow.page.page import Page
 from webwinnow.page.tree import PageTree
 from webwinnow.page.urls import canonical
 from webwinnow.site.learned import LearnedSite
@@ -42,7 +42,7 @@ class Edge(NamedTuple):
     kept: bool
 
 
-def page_edges(page: PageContext, verdict: Verdict, task: Task, site: LearnedSite | None = None) -> list[Edge]:
+def page_edges(page: Page, verdict: Verdict, task: Task, site: LearnedSite | None = None) -> list[Edge]:
     """The links of a page to other pages, in page order, each text to each URL once.
 
     The kind of a link is that of its text's region, or of its element where it has no text. A link that passes the

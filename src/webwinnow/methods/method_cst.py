@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.judge import verdict as reasons
-from webwinnow.judge.evidence import PageContext
 from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible, without_site
 from webwinnow.methods.settings import MethodSettings, gamma, min_pages, overlap, setting, share, yes_or_no
 from webwinnow.page.blocks import Blocks
+from webwinnow.page.page import Page
 from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
 from webwinnow.site.learned import LearnedSite
 
@@ -45,7 +45,7 @@ class CstSettings(MethodSettings):
         return CstWeightSettings(**{one.name: getattr(self, one.name) for one in fields(CstWeightSettings)})
 
 
-def clean(page: PageContext, model: LearnedSite | None, settings: CstSettings) -> Verdict:
+def clean(page: Page, model: LearnedSite | None, settings: CstSettings) -> Verdict:
     """Keep the blocks whose mean weight per word (5-10) is high; a block without words follows the one before."""
     note = without_site(model, settings.min_pages)
     if note is not None or model is None:

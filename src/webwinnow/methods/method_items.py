@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.counted import counted
-from webwinnow.judge.evidence import PageContext
 from webwinnow.judge.verdict import KEPT_REASON, NOISY_ITEM_REASON, Verdict, keep_by_reason
 from webwinnow.methods.itemfeatures import ITEM_KINDS, Items, items_of
 from webwinnow.methods.settings import MethodSettings, absolute_path, setting
 from webwinnow.page._nodes import topmost
+from webwinnow.page.page import Page
 from webwinnow.site.learned import LearnedSite
 from webwinnow.storage.modelfile import ModelFormat
 
@@ -193,7 +193,7 @@ class ItemSettings(MethodSettings):
     trees: str | None = setting(None, "decision trees to use instead of those that ship", "a file", absolute_path)
 
 
-def clean(page: PageContext, _model: LearnedSite | None, settings: ItemSettings) -> Verdict:
+def clean(page: Page, _model: LearnedSite | None, settings: ItemSettings) -> Verdict:
     """Drop the text of nepotistic links, and advertisement images."""
     tree = page.tree
     model = ItemModel.load(None if settings.trees is None else Path(settings.trees))

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from webwinnow.judge.evidence import PageContext
 from webwinnow.judge.verdict import HIDDEN_REASON, KEPT_REASON, REPEATED_REASON, Verdict, keep_around, without_site
 from webwinnow.methods.settings import MethodSettings, min_pages, setting
+from webwinnow.page.page import Page
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.sums import block_keys
 
@@ -27,7 +27,7 @@ class RepeatedSettings(MethodSettings):
     min_pages: int = min_pages()
 
 
-def clean(page: PageContext, model: LearnedSite | None, settings: RepeatedSettings) -> Verdict:
+def clean(page: Page, model: LearnedSite | None, settings: RepeatedSettings) -> Verdict:
     """Keep what is visible and not repeated on the site; each block of text is kept or removed as a whole."""
     tree, blocks = page.tree, page.blocks
     visible = tree.visible[tree.run_owner]

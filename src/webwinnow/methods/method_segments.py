@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from webwinnow.judge import verdict as reasons
-from webwinnow.judge.evidence import PageContext
 from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible, without_site
 from webwinnow.methods.settings import MethodSettings, min_pages, setting, share, stop_words
+from webwinnow.page.page import Page
 from webwinnow.page.words import StopList, stop_list_of
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.segmenttable import GRID, LITTLE_GAIN, MOST_FEATURES, SEGMENTATIONS, STEP
@@ -45,7 +45,7 @@ class SegmentSettings(MethodSettings):
         return stop_list_of(self.stop_words)
 
 
-def clean(page: PageContext, model: LearnedSite | None, settings: SegmentSettings) -> Verdict:
+def clean(page: Page, model: LearnedSite | None, settings: SegmentSettings) -> Verdict:
     """Keep the blocks whose entropy (4-2) is at most the threshold."""
     tree = page.tree
     note = without_site(model, settings.min_pages)

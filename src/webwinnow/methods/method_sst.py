@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from webwinnow.counted import counted
 from webwinnow.judge import verdict as reasons
-from webwinnow.judge.evidence import PageContext
 from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible, without_site
 from webwinnow.methods.settings import MethodSettings, gamma, min_pages, overlap, setting, share, yes_or_no
 from webwinnow.page._words import word_spans
 from webwinnow.page.blocks import cut
 from webwinnow.page.markup import TAG_CODE
+from webwinnow.page.page import Page
 from webwinnow.page.tree import PageTree
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.mapping import NOWHERE
@@ -61,7 +61,7 @@ class AlignedSettings(SstSettings):
     whole_runs: bool = _whole_runs(True)
 
 
-def clean(page: PageContext, model: LearnedSite | None, settings: SstSettings) -> Verdict:
+def clean(page: Page, model: LearnedSite | None, settings: SstSettings) -> Verdict:
     """Drop what maps onto noisy elements and what is locally noisy; what the tree does not know may be meaningful."""
     tree, name = page.tree, settings.TREE
     note = without_site(model, settings.min_pages)
@@ -122,7 +122,7 @@ def try_thresholds(
     kept_before = [tree.visible[tree.run_owner] for tree in trees]
     trials = []
     for threshold in sorted({*tried, model.thresholds[settings.TREE]}):
-        verdicts = [clean(PageContext(tree), model, replace(settings, threshold=threshold)) for tree in trees]
+        verdicts = [clean(Page(tree), model, replace(settings, threshold=threshold)) for tree in trees]
         masks = [verdict.keep_runs for verdict in verdicts]
         reduced = [verdict.reduced(tree) for tree, verdict in zip(trees, verdicts, strict=True)]
         words = tuple(int(tree.run_words[mask].sum()) for tree, mask in zip(reduced, masks, strict=True))

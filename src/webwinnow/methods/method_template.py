@@ -11,9 +11,9 @@ import numpy as np
 
 from webwinnow.errors import InputError
 from webwinnow.judge import verdict as reasons
-from webwinnow.judge.evidence import PageContext
 from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible, without_site
 from webwinnow.methods.settings import MethodSettings, absolute_path, setting
+from webwinnow.page.page import Page
 from webwinnow.page.words import SHINGLE_SIZE
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.pagelets import MOST, PAGELET_LINKS, SKETCH_HASHES, TEMPLATE_PAGES, PageletSettings, pagelets_of
@@ -48,7 +48,7 @@ class TemplateSettings(MethodSettings):
         return PageletSettings(links=self.links, shingle=self.shingle, hashes=self.hashes)
 
 
-def clean(page: PageContext, model: LearnedSite | None, settings: TemplateSettings) -> Verdict:
+def clean(page: Page, model: LearnedSite | None, settings: TemplateSettings) -> Verdict:
     """Drop the pagelets that are templates; keep the others and what is in no pagelet."""
     tree = page.tree
     note = without_site(model, settings.pages) if settings.found is None else None

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.judge import verdict as reasons
-from webwinnow.judge.evidence import PageContext
 from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible
 from webwinnow.judge.visualevidence import unseen_reason
 from webwinnow.methods.settings import MethodSettings, setting, share
@@ -24,6 +23,7 @@ from webwinnow.page._nodes import nearest
 from webwinnow.page._words import word_spans
 from webwinnow.page.layout import PageLayout
 from webwinnow.page.markup import TAG_CODE
+from webwinnow.page.page import Page
 from webwinnow.page.tree import PageTree
 from webwinnow.page.visualcues import VisualCues
 from webwinnow.site.learned import LearnedSite
@@ -51,7 +51,7 @@ class VisualSettings(MethodSettings):
     column: float = share(0.1, "a segment with a smaller share of its width in the main column is beside it")
 
 
-def clean(page: PageContext, _model: LearnedSite | None, settings: VisualSettings) -> Verdict:
+def clean(page: Page, _model: LearnedSite | None, settings: VisualSettings) -> Verdict:
     """Keep the segments of the central part; without a layout, everything that is visible."""
     tree, cues, layout = page.tree, page.visual, page.tree.layout
     if cues is None or layout is None:

@@ -8,7 +8,6 @@ from typing import Any
 
 from webwinnow.errors import SettingsError
 from webwinnow.judge import combined, explanations, page
-from webwinnow.judge.evidence import PageContext
 from webwinnow.judge.page import PageSettings
 from webwinnow.judge.verdict import Verdict, keep_visible
 from webwinnow.judge.wholes import WholesSettings
@@ -28,6 +27,7 @@ from webwinnow.methods.method_template import TemplateSettings
 from webwinnow.methods.method_visual import VisualSettings
 from webwinnow.methods.settings import Setting, SettingGroups
 from webwinnow.methods.viewsettings import ViewSettings
+from webwinnow.page.page import Page
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.sitetree import JoinSettings
 from webwinnow.site.sums import BLOCKS, PAGELETS, SEGMENTS, TEXTS, SiteSums
@@ -79,9 +79,9 @@ class Method:
     name: str
     about: str
     parts: frozenset[str]
-    clean: Callable[[PageContext, LearnedSite | None, Any], Verdict]
+    clean: Callable[[Page, LearnedSite | None, Any], Verdict]
     group: str | None = None
-    explain: Callable[[PageContext, LearnedSite | None, Any], explanations.Causes] | None = None
+    explain: Callable[[Page, LearnedSite | None, Any], explanations.Causes] | None = None
     learns: bool = field(init=False)
     """Whether it needs a model of the site."""
     scores: bool = field(init=False)
@@ -101,7 +101,7 @@ class Method:
         return () if self.group is None else CleaningSettings.groups()[self.group].listed(self.group)
 
 
-def _clean_by_page_type(page: PageContext, _model: LearnedSite | None, settings: ViewSettings) -> Verdict:
+def _clean_by_page_type(page: Page, _model: LearnedSite | None, settings: ViewSettings) -> Verdict:
     from webwinnow.methods.method_docview import clean  # noqa: PLC0415 (only for this method)
 
     return clean(page.tree, settings)

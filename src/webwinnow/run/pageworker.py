@@ -12,7 +12,7 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -22,12 +22,14 @@ from numpy.typing import NDArray
 from webwinnow.classify.category import CategoryModel
 from webwinnow.errors import InputError, ModelError
 from webwinnow.features.vectors import learn_weights
-from webwinnow.judge.evidence import PageContext, PageEvidence
+from webwinnow.judge.evidence import PageEvidence, page_with
 from webwinnow.judge.tasks import DEFAULT_TASK, TASKS
+from webwinnow.lazy import lazy_property
 from webwinnow.links.edges import page_edges
 from webwinnow.methods.registry import CleaningSettings
 from webwinnow.page.blocks import cut
 from webwinnow.page.fingerprints import exact_fingerprint, short_fingerprint
+from webwinnow.page.page import Page
 from webwinnow.page.parsing import ParseLimits, parse
 from webwinnow.page.records import Dropped, PageRecord
 from webwinnow.page.tree import PageTree
@@ -133,17 +135,17 @@ class PageWorker:
             self.scores = self.method.scores
             self.models = None if settings.models is None else ModelCache(open_models(Path(settings.models)))
 
-    @cached_property
+    @lazy_property
     def categories(self) -> CategoryModel | None:
         """The model of content categories, if the run has one."""
         return None if self.run.categories is None else CategoryModel.load(Path(self.run.categories))
 
-    @cached_property
+    @lazy_property
     def is_filtering(self) -> bool:
         """Whether pages are dropped by language, length or quality, or have signals."""
         return not self.run.corpus.is_open
 
-    @cached_property
+    @lazy_property
     def classes(self) -> ClassModel | None:
         """The model of classes, if the run has one."""
         if self.run.classes is None:
@@ -187,7 +189,7 @@ class PageWorker:
         limits = limits_for(model, settings.limits)
         tree = parse(page.body, url=url, content_type=page.content_type, limits=limits, layout=page.layout)
         if self.cleans_at_once:
-            cleaned = self._cleaned(PageContext(tree), model, settings.site_by.name(site, url), page)
+            cleaned = self._cleaned(Page(tree), model, settings.site_by.name(site, url), page)
             if not self.run.keep_trees:
                 return ParsedPage(site, 0, "", StoredPage(None, cleaned=tuple(cleaned)).pack())
             stored = StoredPage(tree_to_bytes(tree), cleaned=tuple(cleaned))
@@ -279,7 +281,7 @@ class PageWorker:
         stored = self._stored(page.ref)
         assert stored.tree is not None
         evidence = None if stored.evidence is None else PageEvidence.from_bytes(stored.evidence)
-        context = PageContext(tree_from_bytes(stored.tree), evidence, fingerprint=stored.fingerprint or None)
+        context = page_with(tree_from_bytes(stored.tree), evidence, fingerprint=stored.fingerprint or None)
         cleaned = self._cleaned(context, model, site.name, page)
         return cleaned._replace(repeats=repeats)
 
@@ -302,9 +304,7 @@ class PageWorker:
             return LearnedSite.load(Path(site.model)), []
         return (None, []) if site.chosen is None else self._learned(site.chosen)
 
-    def _cleaned(
-        self, page: PageContext, model: LearnedSite | None, site: str, job: ParsePage | CleanStored
-    ) -> PageCleaned:
+    def _cleaned(self, page: Page, model: LearnedSite | None, site: str, job: ParsePage | CleanStored) -> PageCleaned:
         clean = self.cleaner.clean_in(page, model)
         about = {"page_id": job.page_id, "site": site}
         if self.run.links is not None:
@@ -324,14 +324,14 @@ class PageWorker:
         outcome, reason, kept, words = (record[name] for name in ("outcome", "reason", "kept_words", "all_words"))
         is_filtered = is_kept and outcome != "kept"
         rejected = list(_rejected(clean, record, text if is_filtered else None)) if self.run.rejected else []
-        sketch = b"" if is_filtered else self._sketch(clean, page, record)
+        sketch = b"" if is_filtered else self._sketch(clean, record)
         return PageCleaned(record_line(record), rejected, outcome, reason, kept, words, sketch)
 
-    def _sketch(self, clean: CleanPage, page: PageContext, record: dict[str, Any]) -> bytes:
+    def _sketch(self, clean: CleanPage, record: dict[str, Any]) -> bytes:
         """What is needed of a page to find its replicas; nothing if they are not wanted."""
         if self.run.replicas is None:
             return b""
-        runs = distinctive_runs(clean.tree, clean.verdict, page if self.scores else None, clean.model)
+        runs = distinctive_runs(clean.tree, clean.verdict, clean.page if self.scores else None, clean.model)
         named = {name: record[name] for name in ("url", "site", "title", "date")}
         standing = Standing(**named, language=record["lang"], canonical=clean.tree.head.canonical)
         return page_sketch(clean.kept_tree, runs, standing, self.run.replicas).tobytes()
@@ -344,8 +344,8 @@ class PageWorker:
 
     def _links(self, clean: CleanPage, about: dict[str, str | None]) -> PageCleaned:
         """The lines of a page's links instead of its record."""
-        verdict, context = clean.verdict, PageContext(clean.tree, blocks=clean.blocks)
-        edges = page_edges(context, verdict, self.run.task, clean.model)
+        verdict = clean.verdict
+        edges = page_edges(clean.page, verdict, self.run.task, clean.model)
         lines = [
             record_line(edge._asdict() | about, LINK_FIELDS) for edge in edges if edge.kept or self.run.links == "all"
         ]
