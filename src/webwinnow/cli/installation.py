@@ -135,7 +135,7 @@ def _import_problem(name: str) -> str | None:
 
 
 def _trained() -> tuple[str, list[str], str]:
-    folder = Path(__file__).parent
+    folder = Path(__file__).parents[1]
     lacking = [name for name in TRAINED if not (folder / name).is_file() or not (folder / name).stat().st_size]
     return f"{len(TRAINED)} files", [f"{name} is missing" for name in lacking], "install webwinnow again"
 
@@ -246,7 +246,7 @@ def _answer(command: list[str], *, with_path: bool = False) -> tuple[int, str]:
     """The exit code of a program and what it says; -1 if it does not answer."""
     environment = dict(os.environ)
     if with_path:  # the same webwinnow as here
-        environment["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, sys.path)])
+        environment["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parents[2]), *filter(None, sys.path)])
     try:
         done = subprocess.run(
             command,

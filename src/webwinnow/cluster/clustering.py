@@ -24,7 +24,7 @@ try:
     from sklearn.metrics import normalized_mutual_info_score
     from sklearn.metrics.cluster import contingency_matrix
 except ImportError:  # pragma: no cover - an installation without the extra
-    raise MissingExtra("webwinnow.mining", "mining") from None
+    raise MissingExtra("clustering", "mining") from None
 
 ITERATIONS: Final = 30
 """Thesis 5.1.1: the algorithm ends after 30 iterations."""

@@ -17,7 +17,7 @@ from webwinnow.errors import MissingExtra
 try:
     from sklearn.metrics import adjusted_rand_score, silhouette_score
 except ImportError:  # pragma: no cover - an installation without the extra
-    raise MissingExtra("webwinnow.mining", "mining") from None
+    raise MissingExtra("clustering", "mining") from None
 
 MOST_CLUSTERS: Final = 20
 """The largest number of clusters that is tried; the smallest is 2."""

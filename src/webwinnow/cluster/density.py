@@ -15,7 +15,7 @@ try:
     from sklearn.cluster import HDBSCAN
     from threadpoolctl import threadpool_limits
 except ImportError:  # pragma: no cover - an installation without the extra
-    raise MissingExtra("webwinnow.mining", "mining") from None
+    raise MissingExtra("clustering", "mining") from None
 
 LEAST_PAGES: Final = 5
 """By default a cluster has at least half the square root of the number of pages, and this many (ours)."""

@@ -14,7 +14,7 @@ try:
     from sklearn.decomposition import TruncatedSVD
     from threadpoolctl import threadpool_limits
 except ImportError:  # pragma: no cover - an installation without the extra
-    raise MissingExtra("webwinnow.mining", "mining") from None
+    raise MissingExtra("clustering", "mining") from None
 
 DIRECTIONS: Final = 50
 """Directions that clustering uses. 30, 50 and 100 gave the same results on sites-news and sites-swde

@@ -15,7 +15,7 @@ try:
     from sklearn.manifold import TSNE
     from threadpoolctl import threadpool_limits
 except ImportError:  # pragma: no cover - an installation without the extra
-    raise MissingExtra("webwinnow.mining", "mining") from None
+    raise MissingExtra("clustering", "mining") from None
 
 MOST_POINTS: Final = 5000
 """Most pages on a map: more cannot be distinguished, and their layout takes minutes."""

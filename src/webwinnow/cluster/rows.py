@@ -14,7 +14,7 @@ from webwinnow.storage.modelfile import read_arrays
 try:
     import scipy.sparse as sp
 except ImportError:  # pragma: no cover - an installation without the extra
-    raise MissingExtra("webwinnow.mining", "mining") from None
+    raise MissingExtra("clustering", "mining") from None
 
 from webwinnow.cluster.phrases import PhraseCollector, PhraseRows
 

@@ -15,7 +15,7 @@ from webwinnow.errors import MissingExtra, SettingsError
 try:
     from scipy.cluster.hierarchy import linkage
 except ImportError:  # pragma: no cover - an installation without the extra
-    raise MissingExtra("webwinnow.mining", "mining") from None
+    raise MissingExtra("clustering", "mining") from None
 
 LINKAGE: Final = "average"
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def asset(name: str) -> str:
     """Return the text of a style sheet or script in `viewer/`."""
-    return (files("webwinnow.report") / "viewer" / name).read_text(encoding="utf-8")
+    return (files("webwinnow.inspect") / "viewer" / name).read_text(encoding="utf-8")
 
 
 def render(template: str, **values: Any) -> Markup:
@@ -95,7 +95,7 @@ def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 (most commands write no HTML)
 
     environment = Environment(
-        loader=PackageLoader("webwinnow.report"),
+        loader=PackageLoader("webwinnow.inspect"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -65,7 +65,7 @@ _pages = Environment(
 
 def static_files() -> StaticFiles:
     """Styles and scripts; `design.css` is that of the reports."""
-    return StaticFiles(packages=[("webwinnow.serve", "static"), ("webwinnow.report", "viewer")])
+    return StaticFiles(packages=[("webwinnow.serve", "static"), ("webwinnow.inspect", "viewer")])
 
 
 def _moment(seconds: float | None) -> str:
