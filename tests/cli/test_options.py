@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 import typer.main
 from warmcommand import run_command
+from webwinnow.cli.spellings import OLD_SPELLINGS, check_spelling
 
 from webwinnow.cli.app import PANELS, app, main
-from webwinnow.cli.spellings import OLD_SPELLINGS, check_spelling
 from webwinnow.errors import SettingsError
 from webwinnow.methods.registry import METHODS
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain_tables import placed_cells
 
-from webwinnow.judge.evidence import evidence_of, headlines_of, sections_of
+from webwinnow.judge.evidence import PageEvidence, evidence_of, headlines_of, page_with, sections_of
 from webwinnow.page.page import Page
 from webwinnow.page.parsing import parse
 from webwinnow.page.structures import COLUMN_HEADER, GROUP_HEADER, ROW_HEADER, Structures, data_tables
@@ -316,13 +316,12 @@ def test_hidden_heading_is_not_the_headline():
 @pytest.mark.parametrize("body", ["<h2>a</h2><p>b", "<div><h3>a</h3></div>", "<p>a:<ul><li>b</ul>", "<h1>t"])
 def test_time_is_linear_in_the_number_of_headings(body: str):
     def structures(count: int):
-        page = Page(parse(f"<title>t</title><body>{body * count}</body>"))
-        _ = evidence_of(page)
+        tree = parse(f"<title>t</title><body>{body * count}</body>")
+        evidence = PageEvidence.of(tree)
 
         def found():
-            for name in ("sections", "headlines"):
-                vars(page).pop(name, None)
-                getattr(page, name)
+            page = page_with(tree, evidence)
+            headlines_of(page)
 
         return found
 

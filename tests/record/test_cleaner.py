@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from webwinnow import Cleaner, SiteCleaner, learn, parse
-from webwinnow.judge import evidence, reading
+from webwinnow.judge import reading
 from webwinnow.judge.evidence import PageEvidence, page_with
 from webwinnow.judge.models import PageModel
 from webwinnow.methods.registry import METHODS
+from webwinnow.page import page as page_module
 from webwinnow.page.page import Page
 
 PAGES = [
@@ -27,7 +28,7 @@ PAGES = [
 def cuts(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[object]]:
     """The trees that were cut into blocks."""
     seen: list[object] = []
-    for module in (evidence, reading):
+    for module in (page_module, reading):
         real = module.cut
         monkeypatch.setattr(module, "cut", lambda tree, real=real: (seen.append(tree), real(tree))[1])
     yield seen
