@@ -39,7 +39,7 @@ class PhraseCollector:
         if tree is None:
             self.pages.append((np.zeros(0, np.uint64), np.zeros(0, np.uint64)))
             return
-        read = tree.visible[tree.run_owner]
+        read = tree.visible_runs
         if verdict is not None:
             read = read & verdict.keep_runs & verdict.keep[tree.run_owner]
         word, run, begin, end = (found[:MOST_WORDS] for found in word_spans(tree.text, tree.run_start, read))

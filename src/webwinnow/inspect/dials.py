@@ -19,7 +19,6 @@ from webwinnow.judge.verdict import Verdict
 from webwinnow.judge.wholes import HIDDEN_ABOVE, SAID_OFTEN, completed, pooled
 from webwinnow.methods.method_cst import block_weights
 from webwinnow.methods.registry import CleaningSettings
-from webwinnow.page._words import word_spans
 from webwinnow.page.page import Page
 from webwinnow.page.tree import PageTree
 from webwinnow.record.cleaner import Cleaner
@@ -140,10 +139,10 @@ def _read_sst(page: Page, model: LearnedSite | None, verdict: Verdict) -> DialRe
     tree = page.tree
     noise = model.noise_map(verdict.method)
     traced = noise.trace(tree)
-    runs = word_spans(tree.text, tree.run_start, tree.visible[tree.run_owner])[1]
+    runs = tree.words.run
     mapped = noise.lay(tree, 0.0)
     dull = mapped.dull_runs(runs, tree.run_count)
-    kept_at_zero = tree.visible[tree.run_owner] & ~dull
+    kept_at_zero = tree.visible_runs & ~dull
     noisy_from = np.ceil(np.minimum(traced.noisy_from, 2.0) * MILLION)  # noisy at t means t >= noisy_from
     importance = np.append(noise.importance.composite, np.nan)[traced.element]
     kept = np.where(traced.element == NOWHERE, reasons.POSSIBLY_REASON, reasons.MEANINGFUL_REASON)
@@ -170,7 +169,7 @@ def _read_cst(page: Page, model: LearnedSite | None, verdict: Verdict) -> DialRe
     assert model is not None
     tree, blocks, settings = page.tree, page.blocks, CleaningSettings().cst
     score = block_weights(blocks, model.feature_weights(settings.weights))[blocks.of_run()]
-    limit = np.where(tree.visible[tree.run_owner], np.rint(score * MILLION), NEVER)
+    limit = np.where(tree.visible_runs, np.rint(score * MILLION), NEVER)
     own = round(settings.weight * MILLION)
     return _two_sided(verdict, limit, reasons.WEIGHTY_REASON, reasons.LIGHT_REASON, score, own=own)
 
@@ -181,7 +180,7 @@ def _read_repeated(page: Page, model: LearnedSite | None, verdict: Verdict) -> D
     if verdict.note is None and model is not None:
         share = model.pages_that_say(block_keys(blocks)) / model.pages
     of_run = share[blocks.of_run()]
-    limit = np.where(tree.visible[tree.run_owner], np.floor(of_run * MILLION), ALWAYS)
+    limit = np.where(tree.visible_runs, np.floor(of_run * MILLION), ALWAYS)
     own = round(CleaningSettings().repeated.share * MILLION)
     return _two_sided(verdict, limit, reasons.KEPT_REASON, reasons.REPEATED_REASON, of_run, own=own)
 
@@ -204,7 +203,7 @@ def _read_probability(page: Page, model: LearnedSite | None, verdict: Verdict) -
     of_run = blocks.of_run()
     posts = (verdict.run_reason == reasons.POSTS_REASON)[blocks.first_run[evidence.said]]
     probability = completed(page, np.where(posts, 0.0, probability), asked)
-    shown = tree.visible[tree.run_owner[blocks.first_run[evidence.said]]]
+    shown = tree.visible_runs[blocks.first_run[evidence.said]]
     limit, score = np.full(len(blocks), NEVER, np.int32), np.full(len(blocks), np.nan)
     limit[evidence.said] = np.where(shown | (probability >= HIDDEN_ABOVE), np.rint(probability * MILLION), NEVER)
     score[evidence.said] = probability

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from webwinnow.inspect.dials import DialReading
 from webwinnow.judge.evidence import evidence_of, owner_of, sections_of
 from webwinnow.page._nodes import nearest
-from webwinnow.page._words import blank_runs
 from webwinnow.page.blocks import Blocks
 from webwinnow.page.layout import PageLayout
 from webwinnow.page.markup import BLOCK_TAGS, CUSTOM_TAG, PREFORMATTED, TAG_CODE, TAGS
@@ -224,7 +223,7 @@ def tokens(tree: PageTree, regions: PageRegions, most: int) -> list[Token]:
     shown[_in_layout_tables(tree)] = _NUMBER["div"]
     opened = (shown != _NOT_SHOWN) & ~_wrappers(tree, keep, shown)
     opened[0] = True
-    written_runs = shown_runs | (_in_shown_blocks(regions, shown_runs) & blank_runs(tree.text, tree.run_start))
+    written_runs = shown_runs | (_in_shown_blocks(regions, shown_runs) & ~tree.written_runs)
     written: list[Token] = []
     next_run = iter(np.flatnonzero(keep[tree.run_owner] & written_runs).tolist())
     preformatted = ((tree.flags[tree.run_owner] & PREFORMATTED) != 0).tolist()
@@ -306,7 +305,7 @@ def _wrappers(tree: PageTree, keep: NDArray[np.bool_], shown: NDArray[np.int64])
     children = np.bincount(tree.parent[kept], minlength=len(tree))
     boxes = np.bincount(tree.parent[kept[_BLOCKS[shown[kept]]]], minlength=len(tree))
     has_text = np.zeros(len(tree), np.bool_)
-    has_text[tree.run_owner[~blank_runs(tree.text, tree.run_start)]] = True
+    has_text[tree.run_owner[tree.written_runs]] = True
     found: NDArray[np.bool_] = (shown == _NUMBER["div"]) & (children == 1) & (boxes == 1) & ~has_text
     return found
 

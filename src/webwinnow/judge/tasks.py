@@ -143,7 +143,7 @@ def for_task(
     restored = wanted[found.kind]
     if "advertisement" not in task.keeps:
         restored &= found.advertises < POSSIBLE_ADVERTISEMENT
-    back = np.append(restored, False)[found.regions.of_run()] & tree.visible[tree.run_owner]
+    back = np.append(restored, False)[found.regions.of_run()] & tree.visible_runs
     keep_runs = verdict.keep_runs | back
     nodes = keep_around(tree, keep_runs)
     kind, score = kinds_of_nodes(found, verdict)

@@ -13,7 +13,6 @@ import numpy as np
 from webwinnow.judge.kinds import KINDS, recognise
 from webwinnow.judge.tasks import Task, for_task
 from webwinnow.judge.verdict import Verdict
-from webwinnow.page._words import blank_runs
 from webwinnow.page.linktargets import LinkTargets
 from webwinnow.page.page import Page
 from webwinnow.page.tree import PageTree
@@ -57,7 +56,7 @@ def page_edges(page: Page, verdict: Verdict, task: Task, site: LearnedSite | Non
     found = recognise(page, verdict, site)
     wanted = for_task(page, verdict, task, site, found=found)
     region, (node_kind, node_score) = found.regions.of_run(), found.on_nodes()
-    with_text = np.flatnonzero(~blank_runs(tree.text, tree.run_start))
+    with_text = np.flatnonzero(tree.written_runs)
     first_run = np.searchsorted(tree.run_start[:-1], tree.text_start[nodes])
     last_run = np.searchsorted(tree.run_start[:-1], tree.text_end[nodes])
     source, lead = canonical(tree.url), LinkTargets(tree.url)

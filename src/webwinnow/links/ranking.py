@@ -26,7 +26,6 @@ from webwinnow.links.graph import (
     hits,
     pagerank,
 )
-from webwinnow.page.records import PageRecord
 from webwinnow.page.urls import SiteKey, canonical
 from webwinnow.progress import no_progress
 from webwinnow.run.outputparts import clean_all
@@ -223,7 +222,7 @@ class _Links:
         return found
 
     def _site_of(self, url: str) -> str:
-        return self.site_by.name(self.site_by.of(PageRecord(url=url, body=b"")), url)
+        return self.site_by.name(self.site_by.of(url), url)
 
     def ranked(self, settings: RankSettings, note: ProblemListener) -> Ranking:
         """Rank the pages; `note` is called with the root pages that are not among them."""

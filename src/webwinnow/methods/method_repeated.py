@@ -30,7 +30,7 @@ class RepeatedSettings(MethodSettings):
 def clean(page: Page, model: LearnedSite | None, settings: RepeatedSettings) -> Verdict:
     """Keep what is visible and not repeated on the site; each block of text is kept or removed as a whole."""
     tree, blocks = page.tree, page.blocks
-    visible = tree.visible[tree.run_owner]
+    visible = tree.visible_runs
     note = without_site(model, settings.min_pages)
     if note is not None or model is None:
         share = np.zeros(len(blocks))

@@ -17,7 +17,6 @@ from webwinnow.counted import counted
 from webwinnow.judge import verdict as reasons
 from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible, without_site
 from webwinnow.methods.settings import MethodSettings, gamma, min_pages, overlap, setting, share, yes_or_no
-from webwinnow.page._words import word_spans
 from webwinnow.page.blocks import cut
 from webwinnow.page.markup import TAG_CODE
 from webwinnow.page.page import Page
@@ -69,7 +68,7 @@ def clean(page: Page, model: LearnedSite | None, settings: SstSettings) -> Verdi
         return keep_visible(tree, name, note)
     noise = model.noise_map(name, settings.noise)
     mapped = noise.lay(tree, model.thresholds[name] if settings.threshold is None else settings.threshold)
-    _, runs, _, _ = word_spans(tree.text, tree.run_start, tree.visible[tree.run_owner])
+    runs = tree.words.run
     noisy, unmatched = mapped.noisy[tree.run_owner], mapped.unmatched[tree.run_owner]
     reason = np.select(
         [noisy, unmatched, mapped.dull_runs(runs, tree.run_count)],
@@ -119,7 +118,7 @@ def try_thresholds(
     """Clean some pages at each threshold and at the model's own, with the other settings of `sst` or `aligned`."""
     settings = replace(settings or SstSettings(), min_pages=1)
     blocks = [cut(tree) for tree in trees]
-    kept_before = [tree.visible[tree.run_owner] for tree in trees]
+    kept_before = [tree.visible_runs for tree in trees]
     trials = []
     for threshold in sorted({*tried, model.thresholds[settings.TREE]}):
         verdicts = [clean(Page(tree), model, replace(settings, threshold=threshold)) for tree in trees]

@@ -99,7 +99,7 @@ def cleaned_texts(
     for done, page in enumerate(open_pages([pages], on_problem=on_problem), start=1):
         if page.refused is None:
             tree = parse(page.body, url=page.url, content_type=page.content_type, layout=page.layout)
-            sites[site_by.of(page)].append((page.page_id, tree))
+            sites[site_by.of(page.url, page.site)].append((page.page_id, tree))
         else:
             on_problem(InputProblem(f"{pages}: page {done} was refused ({page.refused})"))
         progress("parse", done, total)

@@ -24,7 +24,6 @@ from webwinnow.lazy import lazy_property
 from webwinnow.methods.registry import DEFAULT_METHOD, DEFAULT_SETTINGS, METHODS, CleaningSettings, Method, method_named
 from webwinnow.methods.settings import MethodSettings
 from webwinnow.methods.viewsettings import ViewSettings
-from webwinnow.page._words import blank_runs
 from webwinnow.page.blocks import runs_of_nodes
 from webwinnow.page.linktargets import without_sharing
 from webwinnow.page.metadata import Metadata, fields_of
@@ -166,7 +165,7 @@ class CleanPage:
         tree, sure = self.tree, self.verdict.kind_score
         if sure is None:
             return []
-        says = np.concatenate(([0], np.cumsum(~blank_runs(tree.text, tree.run_start))))
+        says = np.concatenate(([0], np.cumsum(tree.written_runs)))
         first, last = runs_of_nodes(tree)
         given = sure > 0
         found: list[int] = np.flatnonzero(given & (says[first] == says[last]) & ~given[tree.parent]).tolist()

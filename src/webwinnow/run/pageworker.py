@@ -31,7 +31,7 @@ from webwinnow.page.blocks import cut
 from webwinnow.page.fingerprints import exact_fingerprint, short_fingerprint
 from webwinnow.page.page import Page
 from webwinnow.page.parsing import ParseLimits, parse
-from webwinnow.page.records import Dropped, PageRecord
+from webwinnow.page.records import Dropped
 from webwinnow.page.tree import PageTree
 from webwinnow.page.treebytes import tree_from_bytes, tree_to_bytes
 from webwinnow.page.urls import SiteKey
@@ -182,7 +182,7 @@ class PageWorker:
     def parse(self, page: ParsePage) -> ParsedPage:
         """Parse a page, with evidence where the method learns from that; clean it where it needs no site model."""
         settings, url = self.settings, page.url
-        site = settings.site_by.of(PageRecord(url=url, body=b"", site=page.site))
+        site = settings.site_by.of(url, page.site)
         model = None
         if self.cleans_at_once and self.models is not None and self.method.learns:
             model = self.models.model(site)
@@ -397,7 +397,7 @@ def clean_request(job: CleanRequest, limits: ParseLimits, models: ModelCache) ->
     """Clean a page with its own options: its record as JSON; with `explain`, also the decision on each block."""
     options = job.options
     site_by = SiteKey.parse(options["site_by"])
-    site = site_by.of(PageRecord(url=job.url, body=b""))
+    site = site_by.of(job.url)
     model = models.model(site) if options["models"] and site else None
     tree = parse(job.body, url=job.url, content_type=job.content_type, limits=limits_for(model, limits))
     asked = [options[name] for name in ("method", "cleaning", "task", "explain")]

@@ -233,7 +233,12 @@ def parsed_pages(
     task, size = Task([], []), 0
     for page in pages:
         if page.refused is not None:
-            yield PageRow(page.ordinal, settings.site_by.of(page), page.url, page.page_id, error=page.refused), None
+            yield (
+                PageRow(
+                    page.ordinal, settings.site_by.of(page.url, page.site), page.url, page.page_id, error=page.refused
+                ),
+                None,
+            )
             continue
         row = PageRow(page.ordinal, "", page.url, page.page_id, fetched_at=page.fetched_at)  # the worker finds its site
         task.about.append(row)
@@ -255,7 +260,7 @@ def _stored(answer: Answer, settings: CollectionSettings) -> tuple[PageRow, byte
     row: PageRow = answer.task.about[answer.at]
     if answer.error is not None:
         job: ParsePage = answer.task.jobs[answer.at]
-        site = settings.site_by.of(PageRecord(url=job.url, body=b"", site=job.site))
+        site = settings.site_by.of(job.url, job.site)
         return row._replace(site=site, error=answer.error, fetched_at=None), None
     parsed: ParsedPage = answer.result
     return row._replace(site=parsed.site, key=parsed.key, content=parsed.content), parsed.packed

@@ -127,7 +127,7 @@ class BlockTree:
     @classmethod
     def of(cls, tree: PageTree, kept_runs: NDArray[np.bool_] | None = None) -> Self:
         """The blocks of a page that have text; with `kept_runs` of a verdict, those that a cleaner kept."""
-        runs = tree.visible[tree.run_owner] if kept_runs is None else kept_runs
+        runs = tree.visible_runs if kept_runs is None else kept_runs
         if runs.shape != (tree.run_count,):
             raise InputError(f"a mask of shape {runs.shape} for {tree.run_count} runs")
         blocks = cut(tree)
