@@ -11,7 +11,7 @@ import pytest
 from webwinnow.features.vectors import VectorBuilder, VectorSettings
 from webwinnow.judge.kinds import KIND_CODE, KINDS, recognise
 from webwinnow.judge.verdict import keep_visible
-from webwinnow.methods.registry import METHODS
+from webwinnow.methods.registry import method_named
 from webwinnow.page.page import Page
 from webwinnow.page.parsing import parse
 
@@ -69,8 +69,8 @@ def test_2_1_1_tfidf_is_the_count_by_our_smoothed_rarity():
 
 def test_table_4_1_which_methods_depend_on_a_site():
     """Classification: no; segmentation, SST and weighting: yes. `template` learns site by site, as 5.3 runs it."""
-    found = {name: METHODS[name].learns for name in ("items", "segments", "template", "sst", "cst")}
+    found = {name: method_named(name).learns for name in ("items", "segments", "template", "sst", "cst")}
     assert found == {"items": False, "segments": True, "template": True, "sst": True, "cst": True}
-    shown = {name: [setting.name for setting in METHODS[name].settings] for name in ("sst", "cst")}
+    shown = {name: [setting.name for setting in method_named(name).listed()] for name in ("sst", "cst")}
     assert "sst.threshold" in shown["sst"]  # "interactive": a person may choose it
     assert not any("threshold" in name for name in shown["cst"])  # "automatic"

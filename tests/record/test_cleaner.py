@@ -12,7 +12,7 @@ from webwinnow import Cleaner, SiteCleaner, learn, parse
 from webwinnow.judge import reading
 from webwinnow.judge.evidence import PageEvidence, page_with
 from webwinnow.judge.models import PageModel
-from webwinnow.methods.registry import METHODS
+from webwinnow.methods.registry import method_names
 from webwinnow.page import page as page_module
 from webwinnow.page.page import Page
 
@@ -56,7 +56,7 @@ def test_evidence_brings_the_blocks_through_bytes(cuts: list[object]) -> None:
     assert blocks.texts() == Page(tree).blocks.texts()
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", method_names())
 def test_given_evidence_changes_no_verdict(name: str) -> None:
     model, tree = learn(PAGES), parse(PAGES[0])
     cleaner = Cleaner.of(name)

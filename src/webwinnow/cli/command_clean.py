@@ -19,7 +19,7 @@ from webwinnow.crawl.settings import CrawlSettings
 from webwinnow.errors import InputError, SettingsError, WebwinnowError
 from webwinnow.judge.tasks import DEFAULT_TASK, task_of
 from webwinnow.methods.registry import DEFAULT_METHOD
-from webwinnow.methods.viewsettings import METHOD, VIEW_ONLY, ViewSettings
+from webwinnow.methods.viewsettings import DOCVIEW, VIEW_ONLY, ViewSettings
 from webwinnow.page.parsing import ParseLimits
 from webwinnow.page.urls import SiteKey, is_web_link
 from webwinnow.replicas.sketches import ReplicaSettings
@@ -233,7 +233,7 @@ def _check_without_view(context: typer.Context, method: str, pairs: list[str], *
     for name in (pair.partition("=")[0].strip() for pair in pairs):
         group, _, field = name.partition(".")
         is_read = field not in VIEW_ONLY and (method == group or has_categories)
-        if group == METHOD and not is_read:
+        if group == DOCVIEW and not is_read:
             raise SettingsError(f"{name} has no effect with --no-view; leave it out")
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from webwinnow.judge import verdict as reasons
 from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible, without_site
+from webwinnow.methods.registry import Method
 from webwinnow.methods.settings import MethodSettings, gamma, min_pages, overlap, setting, share, yes_or_no
 from webwinnow.page.blocks import Blocks
 from webwinnow.page.page import Page
@@ -58,6 +59,15 @@ def clean(page: Page, model: LearnedSite | None, settings: CstSettings) -> Verdi
     score = verdict.keep.astype(np.float32)
     score[tree.run_owner] = mean[of_run]
     return replace(verdict, score=score, weight=score)
+
+
+METHOD = Method(
+    "cst",
+    "keep blocks whose words have a high weight in the compressed structure tree (thesis 4.3)",
+    clean,
+    parts=frozenset({"cst"}),
+    settings=CstSettings,
+)
 
 
 def block_weights(blocks: Blocks, weights: FeatureWeights) -> NDArray[np.float64]:

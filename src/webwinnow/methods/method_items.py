@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from webwinnow.counted import counted
 from webwinnow.judge.verdict import KEPT_REASON, NOISY_ITEM_REASON, Verdict, keep_by_reason
 from webwinnow.methods.itemfeatures import ITEM_KINDS, Items, items_of
+from webwinnow.methods.registry import Method
 from webwinnow.methods.settings import MethodSettings, absolute_path, setting
 from webwinnow.page._nodes import topmost
 from webwinnow.page.page import Page
@@ -207,3 +208,11 @@ def clean(page: Page, _model: LearnedSite | None, settings: ItemSettings) -> Ver
     in_noisy_link = topmost(tree.parent, noisy["link"]) >= 0
     reason = np.where(in_noisy_link, NOISY_ITEM_REASON, KEPT_REASON)[tree.run_owner]
     return keep_by_reason(tree, "items", reason, (KEPT_REASON,), NOISY_ITEM_REASON, score, drop=noisy["image"])
+
+
+METHOD = Method(
+    "items",
+    "remove nepotistic links and advertisement images, found by decision trees (thesis 3.1)",
+    clean,
+    settings=ItemSettings,
+)

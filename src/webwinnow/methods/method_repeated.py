@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from webwinnow.judge.verdict import HIDDEN_REASON, KEPT_REASON, REPEATED_REASON, Verdict, keep_around, without_site
+from webwinnow.methods.registry import Method
 from webwinnow.methods.settings import MethodSettings, min_pages, setting
 from webwinnow.page.page import Page
 from webwinnow.site.learned import LearnedSite
@@ -54,3 +55,12 @@ def clean(page: Page, model: LearnedSite | None, settings: RepeatedSettings) -> 
         kind=np.zeros(len(tree), np.uint8),
         note=note,
     )
+
+
+METHOD = Method(
+    "repeated",
+    "remove only what the site repeats",
+    clean,
+    parts=frozenset({"texts"}),
+    settings=RepeatedSettings,
+)

@@ -8,6 +8,7 @@ import numpy as np
 
 from webwinnow.judge import verdict as reasons
 from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible, without_site
+from webwinnow.methods.registry import Method
 from webwinnow.methods.settings import MethodSettings, min_pages, setting, share, stop_words
 from webwinnow.page.page import Page
 from webwinnow.page.words import StopList, stop_list_of
@@ -60,3 +61,12 @@ def clean(page: Page, model: LearnedSite | None, settings: SegmentSettings) -> V
     reason = np.where(entropy <= threshold, reasons.INFORMATIVE_REASON, reasons.REDUNDANT_REASON)[tree.run_owner]
     score = (1.0 - entropy).astype(np.float32)
     return keep_by_reason(tree, "segments", reason, (reasons.INFORMATIVE_REASON,), reasons.REDUNDANT_REASON, score)
+
+
+METHOD = Method(
+    "segments",
+    "keep tables whose words distinguish pages (Lin and Ho; thesis 3.2)",
+    clean,
+    parts=frozenset({"segments"}),
+    settings=SegmentSettings,
+)

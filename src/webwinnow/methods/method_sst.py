@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from webwinnow.counted import counted
 from webwinnow.judge import verdict as reasons
 from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible, without_site
+from webwinnow.methods.registry import Method
 from webwinnow.methods.settings import MethodSettings, gamma, min_pages, overlap, setting, share, yes_or_no
 from webwinnow.page.blocks import cut
 from webwinnow.page.markup import TAG_CODE
@@ -83,6 +84,15 @@ def clean(page: Page, model: LearnedSite | None, settings: SstSettings) -> Verdi
         return verdict
     outputs = np.concatenate((verdict.keep_runs[runs], verdict.keep[mapped.owner[len(runs) :]]))
     return replace(verdict, removed_features=mapped.dull & outputs)
+
+
+METHOD = Method(
+    "sst",
+    "remove what is noise in the site style tree, as published (thesis 4.2)",
+    clean,
+    parts=frozenset({"sst"}),
+    settings=SstSettings,
+)
 
 
 def _noisy_images(tree: PageTree, mapped: Mapped) -> NDArray[np.bool_]:

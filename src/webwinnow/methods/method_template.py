@@ -12,6 +12,7 @@ import numpy as np
 from webwinnow.errors import InputError
 from webwinnow.judge import verdict as reasons
 from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible, without_site
+from webwinnow.methods.registry import Method
 from webwinnow.methods.settings import MethodSettings, absolute_path, setting
 from webwinnow.page.page import Page
 from webwinnow.page.words import SHINGLE_SIZE
@@ -69,6 +70,15 @@ def clean(page: Page, model: LearnedSite | None, settings: TemplateSettings) -> 
     return keep_by_reason(
         tree, "template", reason, (reasons.KEPT_REASON,), reasons.TEMPLATE_REASON, score, drop=dropped
     )
+
+
+METHOD = Method(
+    "template",
+    "remove the pagelets that pages share (Bar-Yossef and Rajagopalan; thesis 3.3)",
+    clean,
+    parts=frozenset({"pagelets"}),
+    settings=TemplateSettings,
+)
 
 
 def _list(path: str) -> TemplateList:

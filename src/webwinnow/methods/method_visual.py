@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from webwinnow.judge import verdict as reasons
 from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible
 from webwinnow.judge.visualevidence import unseen_reason
+from webwinnow.methods.registry import Method
 from webwinnow.methods.settings import MethodSettings, setting, share
 from webwinnow.methods.visualsegments import GRANULARITY, Segments, segments
 from webwinnow.page._nodes import nearest
@@ -70,6 +71,14 @@ def clean(page: Page, _model: LearnedSite | None, settings: VisualSettings) -> V
         keep = inside
     keep |= _headlines(tree, layout, cues, found, found.box[main]) & central & ~hub
     return _verdict(tree, cues, found, keep, hub, text, words)
+
+
+METHOD = Method(
+    "visual",
+    "keep the central text-rich part of a rendered page, segmented along visual separators (VIPS)",
+    clean,
+    settings=VisualSettings,
+)
 
 
 def _words(tree: PageTree, cues: VisualCues, found: Segments) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -10,7 +10,7 @@ from typing import Any
 from webwinnow.methods.settings import MethodSettings, setting, share, stop_words, yes_or_no
 from webwinnow.page.markup import TAG_CODE
 
-METHOD = "docview"
+DOCVIEW = "docview"
 """The name of the paper's cleaning method."""
 
 FORCE: dict[str, float] = {
@@ -136,7 +136,7 @@ class ViewSettings(MethodSettings):
 @lru_cache(maxsize=64)
 def filled(settings: ViewSettings, method: str) -> ViewSettings:
     """The settings for a cleaning method: no value is None."""
-    published = method == METHOD if settings.published is None else settings.published
+    published = method == DOCVIEW if settings.published is None else settings.published
     if settings.sentences is not None and settings.abstract_share is None:
         settings = replace(settings, abstract_share=1.0)
     values = {name: pair[published] for name, pair in _OURS_AND_PUBLISHED.items() if getattr(settings, name) is None}

@@ -21,7 +21,7 @@ from webwinnow.judge.tasks import DEFAULT_TASK, Task, for_task, task_of
 from webwinnow.judge.verdict import NO_CONTENT_REASON, REASONS, Verdict, keep_around
 from webwinnow.judge.wholes import with_wholes
 from webwinnow.lazy import lazy_property
-from webwinnow.methods.registry import DEFAULT_METHOD, DEFAULT_SETTINGS, METHODS, CleaningSettings, Method, method_named
+from webwinnow.methods.registry import DEFAULT_METHOD, DEFAULT_SETTINGS, CleaningSettings, Method, method_named
 from webwinnow.methods.settings import MethodSettings
 from webwinnow.methods.viewsettings import ViewSettings
 from webwinnow.page.blocks import runs_of_nodes
@@ -67,15 +67,13 @@ class Decision(NamedTuple):
 class CleanPage:
     """A page, the verdict on it, and the model of its site. Nothing is rendered until it is asked for, and all once.
 
-    `view_settings` are for its `view` and `record`, `method_settings` those that the method cleaned with (None: its
-    defaults).
+    `cleaner` has the settings that the page was cleaned with, and those of its `view`; None for the defaults.
     """
 
     page: Page
     verdict: Verdict
     model: LearnedSite | None = None
-    view_settings: ViewSettings = field(default_factory=ViewSettings)
-    method_settings: MethodSettings | None = None
+    cleaner: Cleaner | None = None
 
     @property
     def tree(self) -> PageTree:
@@ -133,11 +131,11 @@ class CleanPage:
 
         If kinds were recognised, `explain` also adds what has no text and is not content, kept or not.
         """
-        page = self.page
-        method = METHODS.get(self.verdict.method)
-        causes: Causes = {}
-        if explain and method is not None and method.explain is not None and method.group is not None:
-            causes = method.explain(page, self.model, self.method_settings or getattr(DEFAULT_SETTINGS, method.group))
+        page, causes = self.page, Causes()
+        if explain:
+            cleaner = self.cleaner or Cleaner.of(self.verdict.method)
+            if cleaner.method.explain is not None:
+                causes = cleaner.method.explain(page, self.model, cleaner.own)
         blocks, structures = page.blocks, page.structures if explain else None
         text_free = deque(self._with_kind_only() if explain else ())
         for b, text in enumerate([*blocks.texts(), ""]):
@@ -197,6 +195,11 @@ class CleanPage:
         return {}
 
     @property
+    def _view_settings(self) -> ViewSettings:
+        settings: ViewSettings = (DEFAULT_SETTINGS if self.cleaner is None else self.cleaner.settings).docview
+        return settings
+
+    @property
     def view(self) -> DocView:
         """The page as a `DocView`: type, title, keywords, abstract, content, relevant links."""
         return self.docview()
@@ -216,7 +219,7 @@ class CleanPage:
     @property
     def features(self) -> FeatureVector:
         """The weighted words of what is kept (DocView 3.2), which keywords and category come from."""
-        return docview.features_of(self.kept_tree, self.verdict, self.language, self.view_settings)
+        return docview.features_of(self.kept_tree, self.verdict, self.language, self._view_settings)
 
     def docview(self, settings: ViewSettings | None = None, categories: CategoryModel | None = None) -> DocView:
         """As `view`, with other settings and a model of categories."""
@@ -226,7 +229,7 @@ class CleanPage:
         if categories is not None:
             categories.check_method(self.verdict.method)
         language, text = self._language(about), self._texts[0]
-        settings = settings or self.view_settings
+        settings = settings or self._view_settings
         return docview.view_of(self.kept_tree, self.verdict, about, text, language, settings, categories)
 
     def record(
@@ -361,7 +364,7 @@ class Cleaner:
             verdict = self.selection.applied(page, verdict)
         if self.kinds and verdict.kind_score is None:
             verdict = with_kinds(page, verdict, model)
-        return CleanPage(page, verdict, model, self.settings.docview, self.own)
+        return CleanPage(page, verdict, model, self)
 
 
 def clean_page(

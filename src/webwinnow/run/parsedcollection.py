@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypedDict
 
@@ -306,7 +306,7 @@ def build_models(
 
 def _tasks(store: CollectionStore, order: ModelOrder, wanted: Container[str] | None) -> Iterator[Task]:
     folder = None if order.update is None else ModelFolder(Path(order.folder), make=True)
-    shared, cleaning = Shared(str(store.spool_path)), asdict(order.cleaning)
+    shared, cleaning = Shared(str(store.spool_path)), order.cleaning.to_plain()
     for site, _ in store.sites():
         chosen = store.chosen_of(site, order.learn_pages) if wanted is None or site in wanted else []
         earlier = [] if folder is None else folder.epochs(folder.model_path(site))

@@ -126,7 +126,7 @@ class RunSettings(CollectionSettings):
         check_range(self, "class_none", "class_least", least=0, most=1)
         if self.models is not None:
             self.site_by.check_sites("cleaning with models")
-            if self.cleaning.joins != CleaningSettings().joins:
+            if self.cleaning.finishes_otherwise:
                 raise SettingsError("gamma and overlap are read when a site is learned; give them to webwinnow learn")
         if self.links not in (None, "kept", "all"):
             raise SettingsError(f"links is {self.links!r}: expected kept, all or nothing")
@@ -163,10 +163,9 @@ class RunSettings(CollectionSettings):
 
     def cleaning_as(self, cleaned_by: dict[str, Any]) -> RunSettings:
         """These settings with the method, settings and task of `cleaned_by`. Raises `SettingsError`."""
-        groups = asdict(self.cleaning)
         try:
-            groups |= cleaned_by["settings"]
-            groups["docview"] |= cleaned_by["features"]
+            groups = self.cleaning.to_plain() | cleaned_by["settings"]
+            groups["docview"] = asdict(self.cleaning.docview) | cleaned_by["features"]
             cleaning = CleaningSettings.from_plain(groups)
             task = Task(**cleaned_by["task"] | {"keeps": tuple(cleaned_by["task"]["keeps"])})
             return replace(self, method=cleaned_by["method"], cleaning=cleaning, task=task)
