@@ -14,7 +14,7 @@ from webwinnow.cluster.pages import ClusteredPages, cluster_pages
 from webwinnow.cluster.rows import PageRows, PhraseCollector
 from webwinnow.cluster.settings import ClusterSettings
 from webwinnow.errors import SettingsError
-from webwinnow.features.featurefile import FeaturePage, collect_features
+from webwinnow.features.run import FeaturePage, collect_features
 from webwinnow.features.vectors import VectorSettings
 from webwinnow.page.metadata import metadata
 from webwinnow.page.urls import is_web_link
