@@ -24,7 +24,7 @@ from webwinnow.storage.modelfile import is_within, read_arrays
 FEATURE_KINDS = ("words", "images", "links")
 WEIGHTINGS = ("cst", "wplus", "tfidf", "topic")
 TITLE_WEIGHT = 2.0
-"""What W+ and topic weights add to the weight of a word that is also in the page's title (docs/wplus.md)."""
+"""What W+ and topic weights add to the weight of a word that is also in the page's title (docs/features.md)."""
 SITE_WEIGHTINGS = ("cst", "wplus")
 MOST_NAME_CHARACTERS = 250_000_000
 """Characters of the array of all pages' names, and of that of all features' (1 GB each): 2,500 a name with 100,000."""

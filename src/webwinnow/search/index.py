@@ -285,43 +285,34 @@ def indexed_key(key: str) -> str:
     return key[:LONGEST_KEY] + "~" + sha256(key.encode("utf-8", "replace")).hexdigest()[:32]
 
 
-@contextmanager
-def _failure_reported(path: Path) -> Iterator[None]:
-    """Turn what tantivy raises where it cannot write into an `OSError` or an `InputError`."""
-    try:
-        yield
-    except ValueError as error:
-        _raise_if_of_system(path, error)
-        advice = "its disk may be full. It has what was committed; the same command continues"
-        raise InputError(f"{path} could not be written ({error}); {advice}") from None
-
-
-def _raise_if_of_system(path: Path, error: Exception) -> None:
-    found = _OS_ERROR.search(str(error))
-    if found is not None and int(found[1]) in _NO_DAMAGE:
-        raise OSError(int(found[1]), os.strerror(int(found[1])), str(path)) from None
-
-
 def _encodable(text: str) -> str:
     """A text without lone surrogates, which arguments that are not UTF-8 have and no page has."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 @contextmanager
-def _damage_reported(path: Path) -> Iterator[None]:
-    """Turn what tantivy raises for damaged files into an `InputError`; its panics are no `Exception`s.
+def _reported(path: Path, trouble: str = "is a damaged index", advice: str = "make it again") -> Iterator[None]:
+    """Turn what tantivy raises into an `InputError`, or an `OSError` where the system refuses, as on a full disk.
 
-    Errors of the system that are no damage, such as a full disk, are raised as `OSError`.
+    Damage also raises panics, which are no `Exception`s.
     """
     try:
         yield
     except (ValueError, OSError, LookupError, MemoryError) as error:
-        _raise_if_of_system(path, error)
-        raise InputError(f"{path} is a damaged index ({error}); make it again") from None
+        of_system = _OS_ERROR.search(str(error))
+        if of_system is not None and (number := int(of_system[1])) in _NO_DAMAGE:
+            raise OSError(number, os.strerror(number), str(path)) from None
+        raise InputError(f"{path} {trouble} ({error}); {advice}") from None
     except BaseException as error:
         if type(error).__name__ != "PanicException":
             raise
         raise InputError(f"{path} is a damaged index ({str(error)[:200]}); make it again") from None
+
+
+_UNWRITTEN = (
+    "could not be written",
+    "its disk may be full. It has what was committed; the same command continues",
+)
 
 
 class Level:
@@ -334,7 +325,7 @@ class Level:
             raise MissingExtra("search", "search") from error
         self._tantivy: Any = tantivy
         self.path = path
-        with _damage_reported(path):
+        with _reported(path):
             path.mkdir(parents=True, exist_ok=True)
             if not (path / "meta.json").exists() and any(path.glob("*.store")):
                 raise ValueError("it has no meta.json")  # tantivy would make an empty index of it
@@ -361,11 +352,8 @@ class Level:
 
     def open_to_write(self, memory: int) -> None:
         """Take the lock of the only writer; `memory` bytes are buffered before a segment is written."""
-        try:
+        with _reported(self.path, "is being written by another run", "wait until it has ended"):
             self._writer = self._index.writer(heap_size=memory, num_threads=1)
-        except ValueError as error:
-            _raise_if_of_system(self.path, error)
-            raise InputError(f"{self.path} is being written by another run ({error})") from None
 
     def put(
         self,
@@ -386,16 +374,16 @@ class Level:
         if day is not None:
             page.add_integer(DAY, day)
         page.add_bytes(SHOWN, json.dumps(shown, ensure_ascii=False).encode("utf-8", "replace"))
-        with _failure_reported(self.path):
+        with _reported(self.path, *_UNWRITTEN):
             writer.add_document(page)
 
     def remove(self, field: str, value: str) -> None:
         """Remove the pages with this value of `key` or one of `FILTERS`."""
-        with _failure_reported(self.path):
+        with _reported(self.path, *_UNWRITTEN):
             self._writing().delete_documents_by_term(field, _encodable(value))
 
     def commit(self) -> None:
-        with _failure_reported(self.path):
+        with _reported(self.path, *_UNWRITTEN):
             self._writing().commit()
         self._searcher = self._languages = None
 
@@ -441,7 +429,7 @@ class Level:
         """Return the most frequent values of some of `FILTERS` among the pages that match, with numbers of pages."""
         wanted = {name: {"terms": {"field": name, "size": most}} for name in names}
         query = self._query(list(clauses), narrowed, texts)
-        with _damage_reported(self.path):
+        with _reported(self.path):
             found = self._reading().aggregate(query, wanted) if wanted else {}
             buckets = {
                 name: [(str(one["key"]), int(one["doc_count"])) for one in found[name]["buckets"]] for name in names
@@ -450,18 +438,18 @@ class Level:
 
     def frequency(self, word: str, texts: Sequence[str] = TEXTS) -> int:
         """The number of pages with a word, in the field that has most."""
-        with _damage_reported(self.path):
+        with _reported(self.path):
             return max(self._reading().doc_freq(name, word) for name in texts)
 
     def has_stem(self, stem: str) -> bool:
         """Whether a page has a word with this stem."""
-        with _damage_reported(self.path):
+        with _reported(self.path):
             return bool(self._reading().doc_freq(STEMS, stem))
 
     def value_of(self, name: str, value: str) -> str:
         """A value of one of `FILTERS` as pages spell it: `EN` as `en`. Itself if a page has it, or none has."""
         value = _encodable(value)
-        with _damage_reported(self.path):
+        with _reported(self.path):
             if self._reading().doc_freq(name, value):
                 return value
         folded = value.casefold()
@@ -477,7 +465,7 @@ class Level:
         """The words of a field with this beginning, and how many pages have them, the most frequent first."""
         searcher: Any = self._reading()  # the stubs lack `terms_with_prefix`
         limit = None if limit is None else min(limit, MOST_TERMS)
-        with _damage_reported(self.path):
+        with _reported(self.path):
             found: list[tuple[str, int]] = searcher.terms_with_prefix(field, beginning, limit=limit)
             return found
 
@@ -487,7 +475,7 @@ class Level:
         """As `find`, from the inverted index alone: the score and the place of each page."""
         query = self._query(list(clauses), narrowed, texts)
         most = max(1, min(limit, self.pages))  # tantivy reserves memory for as many, and aborts where there is none
-        with _damage_reported(self.path):
+        with _reported(self.path):
             found: Any = self._reading().search(query, limit=most, count=True)  # the stubs lack `count`
             return int(found.count or 0), list(found.hits)
 
@@ -496,7 +484,7 @@ class Level:
         searcher = self._reading()
         hits = []
         for score, address in matches:
-            with _damage_reported(self.path):
+            with _reported(self.path):
                 page = searcher.doc(address)
                 shown = json.loads(bytes(page.get_first(SHOWN) or b"{}"))
                 if not isinstance(shown, dict):
@@ -507,7 +495,7 @@ class Level:
 
     def _reading(self) -> tantivy.Searcher:
         if self._searcher is None:
-            with _damage_reported(self.path):
+            with _reported(self.path):
                 self._index.reload()
                 self._searcher = self._index.searcher()
         return self._searcher
