@@ -101,13 +101,17 @@ class _SiteEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 class SiteFeatureWeighter(_SiteEstimator):
     """Pages to a CSR matrix of features, weighted as `webwinnow features` weights them.
 
-    `weighting` is `cst`, the compressed structure tree of each page's own site; `wplus` to adjust its weights by all
-    pages of `fit` (docs/features.md), where the columns after the words are topics; or `tfidf`, counts times the inverse
-    document frequency over the pages of `fit`. A site that was not in `fit` is learned from its own pages in
-    `transform`, as the command learns it. `site_by` as in `SiteKey`; `mapped` uses the weights of MapCST (thesis 4.3.3)
-    rather than exact ones (5-10), and `weights` gives all settings of the weights instead; `kinds` of `words`,
-    `images`, `links`; `stop_words` leaves stop words out, those of `stop_list` or of each page's language; at most
-    `learn_pages` pages of a site are learned.
+    - `weighting`: `cst`, the compressed structure tree of each page's own site; `wplus`, its weights adjusted by all
+      pages of `fit` (docs/features.md), where the columns after the words are topics; or `tfidf`, counts times the
+      inverse document frequency over the pages of `fit`.
+    - `site_by`: as in `SiteKey`.
+    - `mapped`: whether to use the weights of MapCST (thesis 4.3.3) rather than exact ones (5-10).
+    - `weights`: all settings of the weights instead.
+    - `kinds`: of `words`, `images`, `links`.
+    - `stop_words`: whether to leave stop words out, those of `stop_list` or of each page's language.
+    - `learn_pages`: pages of a site that are learned, at most.
+
+    A site that was not in `fit` is learned from its own pages in `transform`, as the command learns it.
     """
 
     def __init__(
