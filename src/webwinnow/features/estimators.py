@@ -89,12 +89,12 @@ class _SiteEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             trees[site].append(tree)
         return {
             site: SiteModel.learn(
-                choose_pages(((page_key(tree.url), exact_fingerprint(tree), tree) for tree in own), self.learn_pages),
+                choose_pages(((page_key(tree.url), exact_fingerprint(tree), tree) for tree in pages), self.learn_pages),
                 site,
                 parts,
                 joins,
             )
-            for site, own in trees.items()
+            for site, pages in trees.items()
         }
 
 
@@ -202,8 +202,8 @@ class SiteFeatureWeighter(_SiteEstimator):
 class SiteTextCleaner(_SiteEstimator):
     """Pages to their clean texts, those of the records of `webwinnow clean`.
 
-    `method` as there, `settings` its settings. A site that was not in `fit` is learned from its own pages in
-    `transform`.
+    `method` is the cleaning method, and `settings` are those of `clean`. A site that was not in `fit` is learned from
+    its own pages in `transform`.
     """
 
     def __init__(
