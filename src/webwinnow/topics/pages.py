@@ -12,14 +12,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.errors import InputError
 from webwinnow.page._words import word_spans
-from webwinnow.page.records import PageRecord
 from webwinnow.page.tree import PageTree
 from webwinnow.page.urls import SiteKey
 from webwinnow.page.words import StopList, word_hash
-from webwinnow.site.hmt.arraychecks import frozen
-from webwinnow.topics.multiscaletree import NOTHING, BlockTree, LinkTree, joined_parents, links_of
+from webwinnow.storage.arrays import frozen
+from webwinnow.topics.trees import NOTHING, BlockTree, LinkTree, joined_parents, links_of
 
 REPEATED_SHARE = 0.5
 """A block whose text is on at least this share of the site's pages is repeated, as in method `repeated`."""
@@ -87,7 +85,7 @@ class PageWords:
         node_of_block[blocks.block] = np.where(blocks.block == NOTHING, NOTHING, np.arange(len(blocks)))
         node_of_block[NOTHING] = NOTHING
         stops = (stop_list or StopList()).of(tree.head.language)
-        key, run = _words_of(tree.text, tree.run_start, tree.visible[tree.run_owner], stops, spelled)
+        key, run = _words_of(tree.text, tree.run_start, tree.visible_runs, stops, spelled)
         row = node_of_block[blocks.blocks.of_run()[run]]
         in_title, _ = _words_of(title, np.array([0, len(title)], np.int32), np.ones(1, np.bool_), stops, spelled)
         key, row = np.concatenate((key, in_title)), np.concatenate((row, np.full(len(in_title), nodes - 1, np.int64)))
@@ -151,8 +149,6 @@ class SitePages:
         urls = tuple(page.url for page in pages)
         if page_tree is None:
             page_tree = LinkTree.of(urls, [page.links for page in pages], start)
-        elif sorted(page_tree.page[page_tree.page != NOTHING].tolist()) != list(range(len(pages))):
-            raise InputError(f"the page tree is not one of these {len(pages)} pages")
         first = np.cumsum([0, *map(len, pages)])
         hosts = frozenset(filter(None, map(_host, urls)))
         said = np.concatenate([page.said for page in pages]) if pages else np.zeros(0, np.uint64)
@@ -196,8 +192,6 @@ class SitePages:
 
     def keeping(self, nodes: NDArray[np.bool_]) -> Self:
         """The same site with `kept` restricted to these nodes. The others stay in the trees, without observation."""
-        if nodes.shape != self.kept.shape:
-            raise InputError(f"a mask of shape {nodes.shape} for {len(self.kept)} nodes")
         kept = self.kept & nodes
         return replace(self, kept=frozen(kept), page_words=_by_page(self.words, kept, self.first))
 
@@ -248,4 +242,4 @@ def _by_page(words: WordCounts, kept: NDArray[np.bool_], first: NDArray[np.int64
 
 
 def _host(url: str) -> str:
-    return SiteKey().of(PageRecord(url=url, body=b""))
+    return SiteKey().of(url)
