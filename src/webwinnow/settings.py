@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache, reduce
 from operator import or_
 from pathlib import Path
@@ -227,15 +227,13 @@ class Settings:
         return cls.from_groups(values)
 
     @classmethod
-    def from_groups(cls, values: Mapping[str, Mapping[str, Any]]) -> Self:
-        """Settings with these values, by group."""
-        nested = {name: group.from_groups(_inner(name, group, values)) for name, group in _nested(cls).items()}
-        return cls(**nested | dict(values.get(cls.GROUP, {})))
-
-
-def _inner(name: str, group: type[Settings], values: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """The values of a nested group, which the field that has it names."""
-    return {**values, group.GROUP: values.get(name, {})}
+    def from_groups(cls, values: Mapping[str, Mapping[str, Any]], before: Settings | None = None) -> Self:
+        """Settings with these values, by group; the others are those `before`, or the defaults."""
+        given = dict(values.get(cls.GROUP, {}))
+        for name, group in _nested(cls).items():
+            inner = {**values, group.GROUP: values.get(name, {})}
+            given.setdefault(name, group.from_groups(inner, getattr(before, name, None)))
+        return cls(**given) if before is None else replace(before, **given)  # type: ignore[return-value]
 
 
 def declared(cls: type[Settings]) -> dict[str, Declared]:

@@ -497,7 +497,8 @@ def engine_batch(data: bytes, dice: random.Random) -> Any:
 
 def read_engine(data: bytes, _: Path) -> None:
     from webwinnow.run.engines.batches import TREES, batch_of, pages_of, rows_of
-    from webwinnow.run.engines.plan import PART_BYTES, PART_PAGES, Plan
+    from webwinnow.run.engines.batchjobs import with_parts
+    from webwinnow.run.plan import PART_BYTES, PART_PAGES, Plan
     from webwinnow.run.unpacking import ReadLimits
 
     dice = random.Random(data)
@@ -514,7 +515,7 @@ def read_engine(data: bytes, _: Path) -> None:
     parts = [plan.part_of(site, ordinal) for site, ordinal, _ in places]
     assert parts == sorted(parts)
     assert all(parts.count(part) == pages for part, pages in enumerate(plan.pages))
-    assert sum(part.num_rows for part in plan.spread([trees])) == len(places)
+    assert sum(part.num_rows for part in with_parts([trees], plan)) == len(places)
 
 
 @dataclass(frozen=True, slots=True)

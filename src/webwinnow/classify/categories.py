@@ -14,8 +14,8 @@ from webwinnow.errors import InputError, SettingsError
 from webwinnow.methods.method_docview import FeatureVector
 from webwinnow.page.records import PageRecord
 from webwinnow.run.outputparts import clean_all
+from webwinnow.run.pagestore import read_parts
 from webwinnow.run.parsedcollection import OpenOptions, ParsedCollection
-from webwinnow.run.rows import read_parts
 from webwinnow.run.settings import RunSettings
 from webwinnow.run.tablefiles import check_label_column, read_labels
 

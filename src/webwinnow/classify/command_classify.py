@@ -16,8 +16,8 @@ from webwinnow.classify.report import classes_html
 from webwinnow.classify.run import Applied, Certainty, ClassifySettings, Trained, apply_classes, train_classes
 from webwinnow.classify.scores import ClassScores
 from webwinnow.cli import options as opt
-from webwinnow.cli.terminal import finish, printable, shown_progress
-from webwinnow.counted import counted
+from webwinnow.cli.terminal import finish, shown_progress
+from webwinnow.counted import counted, printable
 from webwinnow.errors import SettingsError
 from webwinnow.features.vectors import VectorSettings
 from webwinnow.judge.tasks import DEFAULT_TASK, task_of

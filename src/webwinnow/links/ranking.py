@@ -33,8 +33,9 @@ from webwinnow.progress import no_progress
 from webwinnow.record.fields import Field, FieldKind
 from webwinnow.run.outputparts import clean_all
 from webwinnow.run.outputs import check_apart, check_output, output_format, write_output
+from webwinnow.run.pagestore import read_parts
 from webwinnow.run.parsedcollection import OpenOptions, ParsedCollection
-from webwinnow.run.rows import read_parts, well_typed
+from webwinnow.run.rows import well_typed
 from webwinnow.run.settings import RunSettings
 from webwinnow.run.tablefiles import TableFile, are_tables
 from webwinnow.run.unpacking import InputProblem, ProblemListener, ignore_problem

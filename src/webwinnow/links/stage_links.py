@@ -10,8 +10,7 @@ from webwinnow.judge.evidence import PageContext
 from webwinnow.judge.tasks import DEFAULT_TASK, TASKS
 from webwinnow.links.edges import page_edges
 from webwinnow.record.cleaner import CleanPage
-from webwinnow.record.fields import Field, FieldKind, Fields
-from webwinnow.run.rows import record_line
+from webwinnow.record.fields import Field, FieldKind, Fields, record_line
 from webwinnow.run.stages import Stage, Tally
 
 if TYPE_CHECKING:

@@ -31,9 +31,8 @@ from webwinnow.page.treebytes import tree_from_bytes, tree_to_bytes
 from webwinnow.page.urls import SiteKey
 from webwinnow.platforms import limit_memory
 from webwinnow.record.cleaner import Cleaner, CleanPage
-from webwinnow.record.fields import ordered
+from webwinnow.record.fields import ordered, record_line
 from webwinnow.run.pagestore import StoredPage, stored_tree
-from webwinnow.run.rows import record_line
 from webwinnow.run.settings import CollectionSettings, RunSettings
 from webwinnow.run.stages import Stages
 from webwinnow.run.workerjobs import (

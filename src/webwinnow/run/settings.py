@@ -29,6 +29,9 @@ STAGES = ("replicas", "categories", "classes", "links", "vectors")
 """The fields of `RunSettings` that are the settings of stages."""
 
 
+Rendering = Literal["markdown", "html"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectionSettings(Settings):
     """How a collection is split into sites and parsed.
@@ -47,8 +50,7 @@ class CollectionSettings(Settings):
     site_by: Annotated[
         SiteKey,
         setting(
-            "What makes pages one site: host, domain, prefix:N, column, all (one site) or none (every page on its "
-            "own).",
+            "What makes pages one site: host, domain, prefix:N, column, all, or none (every page on its own).",
             "--site-by",
             panel=SITE,
             expected=SITE_KEYS,
@@ -57,9 +59,9 @@ class CollectionSettings(Settings):
         ),
     ] = field(default_factory=SiteKey)
     limits: ParseLimits = field(default_factory=ParseLimits)
-    learn_pages: Annotated[
-        int, setting("Pages that a site is learned from, at most.", "--learn-pages", panel=SITE, least=1)
-    ] = LEARNED_PAGES
+    learn_pages: Annotated[int, setting("Pages that a site is learned from, at most.", "--learn-pages", least=1)] = (
+        LEARNED_PAGES
+    )
     jobs: Annotated[
         int, setting("Worker processes; 0 for one per core.", "--jobs", panel=RUN, least=0, most=MOST_JOBS)
     ] = 0
@@ -125,7 +127,7 @@ class RunSettings(CollectionSettings):
         ),
     ] = field(default_factory=lambda: TASKS[DEFAULT_TASK])
     also: Annotated[
-        tuple[Literal["markdown", "html"], ...],
+        tuple[Rendering, ...],
         setting("Add markdown or html to each record; repeatable.", "--also", panel=IN_AND_OUT),
     ] = ()
     rejected: bool = False

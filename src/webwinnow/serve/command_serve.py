@@ -10,6 +10,7 @@ from typing import Annotated
 
 from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import stoppable
+from webwinnow.crawl.guard import AddressGuard
 from webwinnow.errors import InputError, MissingExtra
 from webwinnow.serve.settings import ServiceSettings, is_loopback
 
@@ -39,15 +40,19 @@ def serve(
     upload_bytes: Annotated[
         int, opt.reading("Refuse uploads that are longer than this many bytes.", min=1)
     ] = 4_000_000_000,
-    page_bytes: opt.MaxBytes = 10_000_000,
+    page_bytes: Annotated[
+        int, opt.reading("Refuse pages that are longer than this many bytes.", "--max-bytes", min=0)
+    ] = 10_000_000,
     stop_words: opt.StopWords = None,
     disk_bytes: Annotated[int, opt.writing("Bytes that the folder may take.", min=1)] = 50_000_000_000,
-    page_seconds: opt.PageSeconds = 20.0,
+    page_seconds: Annotated[
+        float, opt.running("Seconds to clean a page; one that takes longer fails.", "--page-seconds")
+    ] = 20.0,
     queued_jobs: Annotated[int, opt.running("Jobs that may wait; more are refused.", "--queue", min=1)] = 20,
     workers: opt.Jobs = 0,
     fetch: Annotated[bool, opt.crawling("Fetch pages by URL.")] = True,
     no_render: Annotated[bool, opt.crawling("Render no crawled page in a browser.", "--no-render")] = False,
-    allow_private: opt.AllowPrivate = False,
+    allow_private: Annotated[bool, opt.of(AddressGuard, "allow_private")] = False,
 ) -> None:
     """Serve a REST API (/page, /sites, /jobs, /search, /inspect) and a web page to upload crawls to.
 
