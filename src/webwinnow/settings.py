@@ -16,12 +16,14 @@ The class is a plain frozen dataclass. From the declaration follow:
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache, reduce
 from operator import or_
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, Union, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -291,9 +293,20 @@ class _Description(NamedTuple):
     nested: dict[str, type[Settings]]
 
 
+def _hints(cls: type) -> dict[str, Any]:
+    """The annotations of fields, evaluated in the modules of their classes, whose names functions in them can use."""
+    names = {field.name for field in fields(cls)}
+    hints: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        own = {name: text for name, text in vars(base).get("__annotations__", {}).items() if name in names}
+        module = vars(sys.modules[base.__module__])
+        hints |= get_type_hints(SimpleNamespace(__annotations__=own), globalns=module, include_extras=True)
+    return hints
+
+
 @cache
 def _described(cls: type) -> _Description:
-    hints = get_type_hints(cls, include_extras=True)
+    hints = _hints(cls)
     types, found, nested = {}, {}, {}
     for field in fields(cls):
         kind, *notes = get_args(hint) if get_origin(hint := hints[field.name]) is Annotated else (hint,)

@@ -35,6 +35,7 @@ from webwinnow.features.featurefile import WeighedPage, weighed_pages
 from webwinnow.features.vectors import FeatureMatrix, VectorBuilder, VectorSettings
 from webwinnow.page.records import PageRecord
 from webwinnow.page.urls import SiteKey
+from webwinnow.plugins import meant
 from webwinnow.progress import Progress
 from webwinnow.record.fields import Field, FieldKind, Fields
 from webwinnow.run.outputs import check_apart, check_output, output_format, write_output
@@ -78,7 +79,7 @@ class ClassifySettings:
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
-            raise SettingsError(f"no method {self.method!r}; there are: {', '.join(METHODS)}")
+            raise SettingsError(f"there is no classifier {self.method!r}; {meant(self.method, list(METHODS))}")
         self.classifier()
 
     def classifier(self) -> LinearSVM | ChiSquareNeighbours:

@@ -21,7 +21,8 @@ from webwinnow.run.cleaning import is_unfinished, run, run_folder
 from webwinnow.run.outputs import STDOUT, check_apart, check_output, output_format
 from webwinnow.run.readers import Reader
 from webwinnow.run.settings import Rendering, RunSettings
-from webwinnow.settings import SITE
+from webwinnow.settings import SITE, declared
+from webwinnow.site.modelstore import open_models
 from webwinnow.site.templates import TemplateList
 
 PANEL = "Clean"
@@ -124,6 +125,7 @@ def _run_settings(chosen: opt.Chosen, *, is_default_cleaning: bool) -> RunSettin
         chosen.refuse(f"with --method {settings.method}", "run.models", "run.learn_pages")
     if settings.models is not None:
         chosen.refuse("with --models", "run.learn_pages")
+        open_models(Path(settings.models))
     if settings.classes is None:
         chosen.refuse("without --classes", "run.class_none", "run.class_least")
     if not settings.view:
@@ -132,8 +134,9 @@ def _run_settings(chosen: opt.Chosen, *, is_default_cleaning: bool) -> RunSettin
         chosen.refuse("with --no-view", *(f"{METHOD}.{name}" for name in names))
     if settings.cleaning.template.found is not None:
         TemplateList.load(Path(settings.cleaning.template.found))
-    cleaning = {*CleaningSettings.groups()}
-    if is_default_cleaning and not any(group in cleaning or name in ("method", "task") for group, name in chosen.given):
+    cleaning = {(group, name) for group, own in CleaningSettings.groups().items() for name in declared(own)}
+    cleaning = (cleaning - {(METHOD, name) for name in VIEW_ONLY}) | {("run", "method"), ("run", "task")}
+    if is_default_cleaning and cleaning.isdisjoint(chosen.given):
         return settings.cleaned_as_trained()
     return settings
 

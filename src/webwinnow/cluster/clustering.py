@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from webwinnow.counted import counted
 from webwinnow.errors import InputError, MissingExtra, SettingsError, check_range
+from webwinnow.plugins import meant
 
 try:
     import scipy.sparse as sp
@@ -64,7 +65,7 @@ class KMeans:
     def __post_init__(self) -> None:
         check_range(self, "k", "iterations", "batch", least=1)
         if self.start not in STARTS:
-            raise SettingsError(f"there is no start {self.start!r}; there are: {', '.join(STARTS)}")
+            raise SettingsError(f"there is no start {self.start!r}; {meant(self.start, list(STARTS))}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

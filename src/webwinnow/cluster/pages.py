@@ -18,6 +18,7 @@ from webwinnow.cluster.rows import PageRows
 from webwinnow.cluster.tree import ClusterTree, cluster_tree
 from webwinnow.counted import counted
 from webwinnow.errors import InputError, SettingsError, check_range
+from webwinnow.plugins import meant
 from webwinnow.progress import Progress
 
 ALGORITHMS: Final = ("k-means", "hdbscan")
@@ -65,7 +66,7 @@ class ClusterSettings:
     def __post_init__(self) -> None:
         KMeans(k=1 if self.k is None else self.k, iterations=self.iterations, start=self.start, batch=self.batch)
         if self.algorithm not in ALGORITHMS:
-            raise SettingsError(f"there is no algorithm {self.algorithm!r}; there are: {', '.join(ALGORITHMS)}")
+            raise SettingsError(f"there is no algorithm {self.algorithm!r}; {meant(self.algorithm, list(ALGORITHMS))}")
         check_range(self, "jobs", least=1)
         check_range(self, "runs", least=1, most=MOST_RUNS)
         check_range(self, "directions", least=0)

@@ -15,6 +15,7 @@ from webwinnow.judge.verdict import Verdict
 from webwinnow.page._words import name_hash
 from webwinnow.page.tree import PageTree
 from webwinnow.page.words import IMAGE_PREFIX, LINK_PREFIX, StopList, words
+from webwinnow.plugins import meant
 from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
 from webwinnow.site.sitetree import finish
 from webwinnow.site.styletree import CST_CUT, Keys, StyleTree, feature_names, page_features
@@ -58,7 +59,7 @@ class VectorSettings:
         if self.stop_list.own is not None and not self.stop_words:
             raise SettingsError("a list of stop words is given, and all words are to be kept; expected one of the two")
         if self.weighting not in WEIGHTINGS:
-            raise SettingsError(f"no weighting {self.weighting!r}; there are: {', '.join(WEIGHTINGS)}")
+            raise SettingsError(f"there is no weighting {self.weighting!r}; {meant(self.weighting, list(WEIGHTINGS))}")
 
     @property
     def learns_sites(self) -> bool:

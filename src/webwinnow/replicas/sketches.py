@@ -35,6 +35,7 @@ from webwinnow.page.parsing import language_of
 from webwinnow.page.tree import PageTree
 from webwinnow.page.urls import canonical
 from webwinnow.page.words import stop_list_of, words
+from webwinnow.plugins import meant
 from webwinnow.replicas._sketches import lent_slots, lowest_shingles
 from webwinnow.site.learned import LearnedSite
 
@@ -76,7 +77,7 @@ class ReplicaSettings:
         if self.stop_words is not None:
             object.__setattr__(self, "stop_words", tuple(self.stop_words))  # plain values have lists
         if self.method not in REPLICA_METHODS:
-            raise SettingsError(f"there is no fingerprint {self.method!r}; there are: {', '.join(REPLICA_METHODS)}")
+            raise SettingsError(f"there is no fingerprint {self.method!r}; {meant(self.method, list(REPLICA_METHODS))}")
         for name in ("threshold", "titles_apart", "percentage"):
             if not 0 < getattr(self, name) <= 1:
                 raise SettingsError(f"{name} is {getattr(self, name)}: expected a number above 0, at most 1")

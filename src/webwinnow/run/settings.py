@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
@@ -22,7 +21,6 @@ from webwinnow.run.corpusfilter import CorpusFilter
 from webwinnow.run.rows import ColumnNames
 from webwinnow.run.stages import Stages
 from webwinnow.settings import IN_AND_OUT, KEEP, METHOD, RUN, SITE, Settings, setting, share
-from webwinnow.site.modelstore import open_models
 from webwinnow.site.sums import LEARNED_PAGES
 
 STAGES = ("replicas", "categories", "classes", "links", "vectors")
@@ -133,12 +131,11 @@ class RunSettings(CollectionSettings):
     rejected: bool = False
     models: Annotated[
         str | None,
-        setting(
+        file_setting(
             "Clean with the site models of this folder or table.",
             "--models",
-            panel=SITE,
             expected="a folder or table of models",
-            read=lambda text: str(open_models(Path(text)).path.absolute()),
+            panel=SITE,
         ),
     ] = None
     replicas: Any = field(default_factory=dict)
