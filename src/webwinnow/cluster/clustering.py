@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple, Self
+from typing import Annotated, Any, Final, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.counted import counted
-from webwinnow.errors import InputError, MissingExtra, SettingsError, check_range
-from webwinnow.plugins import meant
+from webwinnow.errors import InputError, MissingExtra, SettingsError
+from webwinnow.settings import Settings, setting
 
 try:
     import scipy.sparse as sp
@@ -47,7 +47,7 @@ Labels = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KMeans:
+class KMeans(Settings):
     """Settings of k-means.
 
     - `k`: clusters.
@@ -57,15 +57,10 @@ class KMeans:
     - `batch`: None for all pages in every iteration, or the number of pages sampled per iteration (mini-batch).
     """
 
-    k: int
-    iterations: int = ITERATIONS
-    start: str = "random"
-    batch: int | None = None
-
-    def __post_init__(self) -> None:
-        check_range(self, "k", "iterations", "batch", least=1)
-        if self.start not in STARTS:
-            raise SettingsError(f"there is no start {self.start!r}; {meant(self.start, list(STARTS))}")
+    k: Annotated[int, setting("Clusters.", least=1)]
+    iterations: Annotated[int, setting("Iterations of a run.", least=1)] = ITERATIONS
+    start: Annotated[str, setting("First centroids.", known=lambda: STARTS)] = "random"
+    batch: Annotated[int | None, setting("Pages in a mini-batch.", least=1)] = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

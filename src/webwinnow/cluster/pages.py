@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.cluster.clustering import ITERATIONS, Clustering, KMeans, UnitRows, best_run, k_means
+from webwinnow.cluster.clustering import ITERATIONS, STARTS, Clustering, KMeans, UnitRows, best_run, k_means
 from webwinnow.cluster.count import Suggestion, suggest_k
 from webwinnow.cluster.density import density_clusters
 from webwinnow.cluster.latent import DIRECTIONS, latent_rows
@@ -17,9 +17,9 @@ from webwinnow.cluster.pagemap import drawn_pages, plane
 from webwinnow.cluster.rows import PageRows
 from webwinnow.cluster.tree import ClusterTree, cluster_tree
 from webwinnow.counted import counted
-from webwinnow.errors import InputError, SettingsError, check_range
-from webwinnow.plugins import meant
+from webwinnow.errors import InputError
 from webwinnow.progress import Progress
+from webwinnow.settings import Settings, setting
 
 ALGORITHMS: Final = ("k-means", "hdbscan")
 MANY_PAGES: Final = 50_000
@@ -37,7 +37,7 @@ TYPICAL: Final = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterSettings:
+class ClusterSettings(Settings):
     """Settings of `cluster_pages`.
 
     - `k`: clusters; None to choose the number (`suggest_k`, or HDBSCAN). HDBSCAN finds at most `k`.
@@ -51,27 +51,17 @@ class ClusterSettings:
     - `map`: whether to lay out the pages on a plane.
     """
 
-    k: int | None = None
-    algorithm: str = "k-means"
-    directions: int = DIRECTIONS
-    least_pages: int | None = None
-    runs: int = RUNS
-    start: str = "k-means++"
-    iterations: int = ITERATIONS
-    batch: int | None = None
-    seed: int = 0
-    jobs: int = 1
+    k: Annotated[int | None, setting("Clusters.", least=1)] = None
+    algorithm: Annotated[str, setting("How to cluster.", known=lambda: ALGORITHMS)] = "k-means"
+    directions: Annotated[int, setting("Latent semantic directions.", least=0)] = DIRECTIONS
+    least_pages: Annotated[int | None, setting("Pages of a cluster.", least=2)] = None
+    runs: Annotated[int, setting("Starts.", least=1, most=MOST_RUNS)] = RUNS
+    start: Annotated[str, setting("First centroids.", known=lambda: STARTS)] = "k-means++"
+    iterations: Annotated[int, setting("Iterations of a run.", least=1)] = ITERATIONS
+    batch: Annotated[int | None, setting("Pages in a mini-batch.", least=1)] = None
+    seed: Annotated[int, setting("Seed.", least=0, most=MOST_SEED)] = 0
+    jobs: Annotated[int, setting("Threads.", least=1)] = 1
     map: bool = True
-
-    def __post_init__(self) -> None:
-        KMeans(k=1 if self.k is None else self.k, iterations=self.iterations, start=self.start, batch=self.batch)
-        if self.algorithm not in ALGORITHMS:
-            raise SettingsError(f"there is no algorithm {self.algorithm!r}; {meant(self.algorithm, list(ALGORITHMS))}")
-        check_range(self, "jobs", least=1)
-        check_range(self, "runs", least=1, most=MOST_RUNS)
-        check_range(self, "directions", least=0)
-        check_range(self, "seed", least=0, most=MOST_SEED)
-        check_range(self, "least_pages", least=2)
 
 
 class Cluster(NamedTuple):
