@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, Unpack
+from typing import Annotated, Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ from webwinnow.classify.classifiers import (
 from webwinnow.classify.classmodel import METHODS, SEPARATOR, ClassModel, Taxonomy
 from webwinnow.classify.scores import ClassScores, Reliability
 from webwinnow.counted import counted
-from webwinnow.errors import InputError, SettingsError, check_range
+from webwinnow.errors import InputError, SettingsError
 from webwinnow.features.featurefile import WeighedPage, weighed_pages
 from webwinnow.features.vectors import FeatureMatrix, VectorBuilder, VectorSettings
 from webwinnow.page.records import PageRecord
@@ -43,6 +43,7 @@ from webwinnow.run.pagestore import PageRow
 from webwinnow.run.parsedcollection import OpenOptions, ParsedCollection
 from webwinnow.run.settings import CollectionSettings
 from webwinnow.run.tablefiles import check_label_column, read_labels
+from webwinnow.settings import Settings, share
 
 PAGES_AT_ONCE = 1000
 """Pages that are classified at once, so that memory does not grow with the input."""
@@ -349,18 +350,15 @@ def class_fields(depth: int) -> Fields:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Certainty:
+class Certainty(Settings):
     """When a page has a class.
 
     - `none`: least probability of none of the classes for that answer; None for no such answer.
     - `least`: least probability of the class.
     """
 
-    none: float | None = None
-    least: float = 0.0
-
-    def __post_init__(self) -> None:
-        check_range(self, "none", "least", least=0, most=1)
+    none: Annotated[float | None, share("Least probability of none of the classes for that answer.")] = None
+    least: Annotated[float, share("Least probability of the class.")] = 0.0
 
     def why_none(self, probability: float, none: float) -> str | None:
         """Why a page has no class, or None if it has one."""
