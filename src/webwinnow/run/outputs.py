@@ -71,6 +71,7 @@ def output_format(out: str | Path, wanted: str | None = None, *, links: bool = F
         if wanted.lower() == known:
             return known
     formats = [name for name in FORMATS if name not in others]
+    formats = [name for name in FORMATS if name not in others]
     raise SettingsError(f"there is no format {wanted!r}; {meant(wanted, formats)}")
 
 
