@@ -73,7 +73,8 @@ running, crawling, computing = partial(option, RUN), partial(option, CRAWL), par
 def of(settings: type[Declarations], name: str, panel: str | None = None, **more: Any) -> Any:
     """The option of a declared setting, for a parameter that a command has itself."""
     one = declared(settings)[name]
-    return _option(one, panel or one.setting.panel, **more)
+    help = more.pop("help", one.setting.help)
+    return _option(one, panel or one.setting.panel, help=help, **{"show_default": "[default:" not in help} | more)
 
 
 def _option(one: Declared, panel: str | None, **more: Any) -> Any:
@@ -83,13 +84,12 @@ def _option(one: Declared, panel: str | None, **more: Any) -> Any:
     default = own.shown or ("" if one.is_several or one.default in (None, False, "") else str(one.default))
     if default == "True":
         default = own.options[0].partition("/")[0]
-    help = more.pop("help", own.help)
-    if default and "[default:" not in help:
-        help = f"{help} [default: {default}]"
+    help = own.help if not default or "[default:" in own.help else f"{own.help} [default: {default}]"
     metavar = own.metavar or {int: "N", float: "X", str: "TEXT"}.get(one.kind)
     if one.kind is bool or (own.metavar is None and own.read is None and get_origin(one.kind) is Literal):
         metavar = None
-    return option(panel, help, *own.options, metavar=metavar, show_default=False, **limits | more)
+    given = {"help": help, "metavar": metavar, "show_default": False} | limits | more
+    return typer.Option(*own.options, rich_help_panel=panel, **given)
 
 
 def _detailed(panel: str, help: str, *names: str, **more: Any) -> Callable[..., Any]:

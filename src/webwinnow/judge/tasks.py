@@ -90,6 +90,7 @@ def task_of(given: str) -> Task:
     path = Path(given)
     if path.suffix.lower() not in _FILES:
         other = "a task is also a .toml or .json file"
+        other = "a task is also a .toml or .json file"
         raise SettingsError(f"there is no task {given!r}; {meant(given, list(TASKS))} ({other})")
     try:
         with path.open("rb") as file:
