@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from webwinnow.errors import MissingExtra, SettingsError
+from webwinnow.plugins import meant
 from webwinnow.run.engines.clusterengine import Carrier, ClusterEngine
 
 __all__ = ["ENGINES", "Carrier", "ClusterEngine", "engine_named"]
@@ -19,7 +20,7 @@ def engine_named(name: str, *, address: str | None = None, jobs: int = 0) -> Clu
     machine with `jobs` cores (0: all), which ends with the process.
     """
     if name not in ENGINES:
-        raise SettingsError(f"no engine {name!r}; there are: {', '.join(ENGINES)}")
+        raise SettingsError(f"there is no engine {name!r}; {meant(name, list(ENGINES))}")
     if name == "local":
         if address is not None:
             raise SettingsError("the local engine has no address; name another with --engine")
