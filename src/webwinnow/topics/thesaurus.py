@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
+from xml.parsers import expat
 from xml.sax import SAXException
 
 import numpy as np
@@ -35,6 +36,8 @@ TURTLE_SUFFIXES: Final = (".ttl", ".turtle", ".nt")
 JSON_SUFFIXES: Final = (".json", ".jsonld")
 LARGEST_THESAURUS: Final = 64_000_000
 """Bytes of a file."""
+LONGEST_ENTITY: Final = 300
+"""Characters of an entity; in real files they are the URLs of vocabularies."""
 LONGEST_MESSAGE: Final = 200
 
 _BASE = "http://thesaurus.invalid/"
@@ -294,6 +297,8 @@ def read_labels(data: bytes, name: str, *, xml: bool) -> Iterator[Label]:
         raise MissingExtra("reading a SKOS thesaurus", "thesaurus") from error
 
     logging.getLogger("rdflib").addHandler(_SILENT)  # otherwise its warnings about damaged URLs go to stderr
+    if xml:
+        _check_entities(data, name)
     graph = Graph(bind_namespaces="none")
     try:
         graph.parse(source=io.BytesIO(data), format="xml" if xml else "turtle", publicID=_BASE)
@@ -304,6 +309,21 @@ def read_labels(data: bytes, name: str, *, xml: bool) -> Iterator[Label]:
         for _, label in graph.subject_objects(kind_of_label):
             if isinstance(label, Literal):
                 yield Label(str(label), label.language)
+
+
+def _check_entities(data: bytes, name: str) -> None:
+    """Refuse entities that are made of others, long or elsewhere: a small file could expand to gigabytes."""
+
+    def declared(entity: str, is_parameter: bool, value: str | None, *_others: str | None) -> None:
+        if is_parameter or value is None or len(value) > LONGEST_ENTITY or not set("&%<").isdisjoint(value):
+            raise InputError(f"{name}: refused, its entity {entity[:40]!r} is outside of it or long; write it out")
+
+    parser = expat.ParserCreate()
+    parser.EntityDeclHandler = declared
+    try:
+        parser.Parse(data, True)
+    except (expat.ExpatError, LookupError, ValueError) as error:
+        raise InputError(f"{name}: cannot be read as RDF/XML ({_message(error)})") from None
 
 
 def _message(error: Exception) -> str:

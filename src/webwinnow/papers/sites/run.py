@@ -12,8 +12,8 @@ import numpy as np
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.methods.registry import DEFAULT_METHOD as DEFAULT_CLEANING
 from webwinnow.page.words import StopList
+from webwinnow.papers.experiment import Notes
 from webwinnow.papers.jobpool import JobPool
-from webwinnow.papers.resulttables import Notes
 from webwinnow.papers.sites.labelledsites import Clock, LabelledSite, SiteAnswer, read_sites
 from webwinnow.papers.sites.likelihood import EmSettings, random_curves, site_curves
 from webwinnow.papers.sites.results import DenoisingRow, PruningRow, SitesResults, SizeResults, accuracy_of

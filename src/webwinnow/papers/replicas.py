@@ -25,6 +25,7 @@ from webwinnow.page.parsing import language_of, parse
 from webwinnow.page.tree import PageTree
 from webwinnow.page.urls import SiteKey
 from webwinnow.page.words import StopList, shingles, words
+from webwinnow.papers.experiment import Report
 from webwinnow.progress import Progress, no_progress
 from webwinnow.record.cleaner import Cleaner
 from webwinnow.record.sitemodel import learn
@@ -163,16 +164,13 @@ class ReplicaResults:
     default: dict[str, Rates]
     trials: tuple[FingerprintTrial, ...]
 
-    def to_plain(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+    def report(self) -> Report:
+        """The tables in Markdown, and plain results."""
         plain = asdict(self) | {"percentages": PERCENTAGES, "intervals": INTERVALS}
         for row, trial in zip(plain["trials"], self.trials, strict=True):
             row["margin"] = trial.margin
-        return plain
-
-    def to_markdown(self) -> str:
-        """The tables for people."""
-        return render_text("replicas.md.j2", results=self, percentages=PERCENTAGES, intervals=INTERVALS)
+        text = render_text("replicas.md.j2", results=self, percentages=PERCENTAGES, intervals=INTERVALS)
+        return Report(name="replicas", summary=text.splitlines(), plain=plain)
 
 
 def replica_experiment(
