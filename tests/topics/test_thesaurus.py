@@ -13,8 +13,9 @@ pytest.importorskip("rdflib")
 pytest.importorskip("ahocorasick_rs")
 
 from webwinnow.errors import InputError, SettingsError
-from webwinnow.topics.denoising import CHOICES, Denoiser, DenoisingSettings
-from webwinnow.topics.thesaurus import LARGEST_THESAURUS, SpelledText, Thesaurus, distinctive_terms
+from webwinnow.papers.sites.denoising import CHOICES, Denoiser
+from webwinnow.topics.denoising import DenoisingSettings
+from webwinnow.topics.thesaurus import LARGEST_THESAURUS, SpelledText, Thesaurus
 
 TURTLE = """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
 <http://t.example/1> a skos:Concept ; skos:prefLabel "Magnetic field"@en, "Magnetfeld"@de ; skos:altLabel "B-field"@en .
@@ -212,7 +213,5 @@ def test_settings_without_meaning_are_refused():
         if "thesaurus" in choice or choice == "centroid":
             with pytest.raises(SettingsError, match="needs"):
                 Denoiser(choice)
-    with pytest.raises(SettingsError, match="terms a topic"):
-        distinctive_terms([{}], ["a"], 0)
     with pytest.raises(InputError, match="without terms"):
         Thesaurus(["!"])

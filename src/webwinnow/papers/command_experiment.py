@@ -280,9 +280,9 @@ def sites(
                 report = seeds_report(by_seeds)
         _finish(out, report, progress, quiet=quiet)
         return
+    from webwinnow.papers.sites.denoising import CHOICES  # noqa: PLC0415
     from webwinnow.papers.sites.report import sites_report  # noqa: PLC0415 (much that the other commands do not need)
     from webwinnow.papers.sites.run import SitesSettings, sites_experiment  # noqa: PLC0415 (much that the other commands do not need)
-    from webwinnow.topics.denoising import CHOICES  # noqa: PLC0415
 
     method_named(cleaning)
     parsed = {

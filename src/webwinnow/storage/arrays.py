@@ -16,8 +16,8 @@ Array = TypeVar("Array", bound=NDArray[Any])
 class Held(NamedTuple):
     """What an array holds: its lengths, its type, and the range of its numbers.
 
-    A length may be the name of a size, which the first array that has it determines; so may `high`, which is then not
-    reached. A number that equals `usual` is not stored.
+    A length may be the name of a size, which is given or that of the first array that has it; so may `high`, which is
+    then not reached. A number that equals `usual` is not stored.
     """
 
     shape: tuple[int | str, ...]
@@ -29,10 +29,9 @@ class Held(NamedTuple):
     def checked(self, name: str, given: Any, sizes: dict[str, int], casting: Casting = "same_kind") -> NDArray[Any]:
         """A read-only copy of what was given, of this type; `ValueError` if it does not fit."""
         found = np.asarray(given)
-        named = zip(self.shape, found.shape, strict=False)
-        shape = [size if isinstance(size, int) else sizes.setdefault(size, length) for size, length in named]
-        if found.ndim != len(self.shape) or list(found.shape) != shape:
-            raise ValueError(f"{name} of shape {found.shape}: expected {tuple(shape) or self.shape}")
+        shape = tuple(size if isinstance(size, int) else sizes.get(size, -1) for size in self.shape)
+        if found.shape != shape:
+            raise ValueError(f"{name} of shape {found.shape}: expected {shape}")
         if found.size and not np.can_cast(found.dtype, self.dtype, casting):
             raise ValueError(f"{name} of type {found.dtype}: expected {np.dtype(self.dtype)}")
         high = sizes[self.high] - 1 if isinstance(self.high, str) else self.high
@@ -53,12 +52,17 @@ def checked(
 
     Arrays of files have the declared type; those of callers may be cast to it (`same_kind`).
     """
-    found = {}
+    arrays = {
+        name: np.array([held.usual], held.dtype)
+        if held.usual is not None and prefix + name not in given
+        else given[prefix + name]
+        for name, held in declared.items()
+    }
     for name, held in declared.items():
-        is_usual = held.usual is not None and prefix + name not in given
-        array = np.array([held.usual], held.dtype) if is_usual else given[prefix + name]
-        found[name] = held.checked(prefix + name, array, sizes, casting)
-    return found
+        for size, length in zip(held.shape, np.shape(arrays[name]), strict=False):
+            if isinstance(size, str):
+                sizes.setdefault(size, length)
+    return {name: held.checked(prefix + name, arrays[name], sizes, casting) for name, held in declared.items()}
 
 
 class Stored:

@@ -257,7 +257,7 @@ class Superpage(TopicMethod):
     ARRAYS: ClassVar[dict[str, Held]] = {
         "key": Held(("words",), np.uint64),
         "weight": Held(("words",)),
-        "row": Held(("cells",), np.int64),
+        "row": Held(("cells",), np.int64, high="sites"),
         "column": Held(("cells",), np.int64, high="words"),
         "value": Held(("cells",)),
         **VOTING,

@@ -24,10 +24,6 @@ from numpy.typing import NDArray
 from webwinnow.errors import InputError, MissingExtra
 from webwinnow.page.words import StopList, words
 
-TERMS_PER_TOPIC: Final = 500
-"""Terms of each topic that are learned from training sites (ours; not tuned)."""
-LEAST_SITES: Final = 2
-"""A word of a single site belongs to the site, not to its topic (ours)."""
 MOST_TERMS: Final = 2_000_000
 LONGEST_TERM: Final = 16
 """Words of a term; longer ones are sentences."""
@@ -172,44 +168,6 @@ class Thesaurus:
                 text = np.searchsorted(texts.start, matches[:, 1], side="right") - 1
                 most = np.maximum(most, np.bincount(text, length[matches[:, 0]], len(texts)).astype(np.int64))
         return most
-
-
-def chi_square(with_word: Floats, without: Floats, others_with: Floats, others_without: Floats) -> Floats:
-    """N (AD - CB)^2 / ((A + C)(B + D)(A + B)(C + D)), the chi-square of a word and a topic.
-
-    A and C are pages of the topic with and without the word, B and D those of other topics. 0 for words that are less
-    frequent in the topic. Not scikit-learn's `chi2`, which leaves C and D out: its values are smaller by the share of
-    pages without the word.
-    """
-    a, b, c, d = with_word, others_with, without, others_without
-    below = (a + c) * (b + d) * (a + b) * (c + d)
-    cross = a * d - c * b
-    positive = (cross > 0) & (below > 0)
-    return np.divide((a + b + c + d) * cross * cross, below, out=np.zeros_like(cross), where=positive)
-
-
-def distinctive_terms(
-    shares: Sequence[dict[str, float]], topics: Sequence[str], terms: int = TERMS_PER_TOPIC
-) -> dict[str, list[str]]:
-    """The words with the highest chi-square for each topic over training sites, the highest first.
-
-    `shares[i]` is the share of pages of site i that have each word, so that each site has the same weight. Ours: a word
-    must be on two sites of its topic, if it has two; otherwise the names of the sites would come first.
-    """
-    names = sorted(set(topics))
-    vocabulary = sorted(set().union(*shares))
-    column = {word: k for k, word in enumerate(vocabulary)}
-    held, sites_with = np.zeros((2, len(names), len(vocabulary)))
-    for share, topic in zip(shares, topics, strict=True):
-        row, at = names.index(topic), [column[word] for word in share]
-        held[row, at] += list(share.values())
-        sites_with[row, at] += 1
-    sites = np.array([[topics.count(name)] for name in names])
-    others = held.sum(axis=0) - held
-    value = chi_square(held, sites - held, others, len(topics) - sites - others)
-    value[sites_with < np.minimum(LEAST_SITES, sites)] = 0.0
-    best = np.argsort(-value, axis=1, kind="stable")[:, :terms].tolist()
-    return {name: [vocabulary[k] for k in best[row] if value[row, k] > 0] for row, name in enumerate(names)}
 
 
 def needs_ahocorasick() -> None:

@@ -14,6 +14,7 @@ from webwinnow.methods.registry import DEFAULT_METHOD as DEFAULT_CLEANING
 from webwinnow.page.words import StopList
 from webwinnow.papers.experiment import Notes
 from webwinnow.papers.jobpool import JobPool
+from webwinnow.papers.sites.denoising import CHOICES, Choice, RivalSettings
 from webwinnow.papers.sites.labelledsites import Clock, LabelledSite, SiteAnswer, read_sites
 from webwinnow.papers.sites.likelihood import EmSettings, random_curves, site_curves
 from webwinnow.papers.sites.results import DenoisingRow, PruningRow, SitesResults, SizeResults, accuracy_of
@@ -30,7 +31,6 @@ from webwinnow.papers.sites.trials import (
 )
 from webwinnow.progress import Progress, no_progress
 from webwinnow.run.tablefiles import TableFile
-from webwinnow.topics.denoising import CHOICES, Choice, RivalSettings
 from webwinnow.topics.sitetopics import DEFAULT_METHOD, METHODS, topic_method
 from webwinnow.topics.thesaurus import Thesaurus, needs_ahocorasick
 from webwinnow.topics.training import TopicSettings

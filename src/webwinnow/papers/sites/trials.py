@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.methods.settings import MethodSettings, numbers, setting
+from webwinnow.papers.sites.denoising import Choice, Denoiser, RivalSettings, learned_thesaurus
 from webwinnow.papers.sites.labelledsites import Clock, LabelledSite, SiteAnswer
 from webwinnow.site.hmt.treemodel import Forest
-from webwinnow.topics.denoising import Choice, Denoiser, RivalSettings, learned_thesaurus
 from webwinnow.topics.methods import HmtMethod, Multiscale, TwoPhase
 from webwinnow.topics.pruning import KlRule, Rule, VarianceRule, prune
 from webwinnow.topics.sitetopics import SiteTopics
