@@ -84,12 +84,12 @@ def search_experiment(
     found["terms"] = {ABSTRACT: abstract, FULL: full, "ratio": abstract / max(full, 1)}
     if groups:
         queries = () if judged is None else judged.queries.values()
-        said = [*queries, *(str(record.get("title") or "") for record in kept)]
+        texts = [*queries, *(str(record.get("title") or "") for record in kept)]
         stops = frozenset(stop_list.own or ()) if stop_list is not None else frozenset()
-        asked = sorted({word for text in said for word in words(text)} - stops)
+        terms = sorted({word for text in texts for word in words(text)} - stops)
         levels = {name: folder / "after" / name for name in (ABSTRACT, FULL)}
         levels |= {} if before is None else {BEFORE: folder / BEFORE / FULL}
-        found["disk"] = disk_reads(levels, asked, FULL, groups=groups, seed=seed, on_progress=progress)
+        found["disk"] = disk_reads(levels, terms, FULL, groups=groups, seed=seed, on_progress=progress)
     return found
 
 
@@ -168,21 +168,21 @@ class JudgedQueries:
         A page is named by the key of an index: its `page_id`, or else its URL. Queries without a relevant page are
         left out, since no index can find one. Raises `InputError`.
         """
-        asked = dict(_query(line, f"{queries}, line {n}") for n, line in _lines(queries))
+        by_id = dict(_query(line, f"{queries}, line {n}") for n, line in _lines(queries))
         grades: dict[str, dict[str, int]] = {}
         for number, line in _lines(judgements):
             parts = [
                 *line.split(maxsplit=2)[:2],
                 *line.split(maxsplit=2)[-1].rsplit(maxsplit=1),
             ]  # a page may have blanks
-            if len(parts) != 4 or not parts[3].lstrip("-").isdigit() or parts[0] not in asked:
+            if len(parts) != 4 or not parts[3].lstrip("-").isdigit() or parts[0] not in by_id:
                 expected = "expected id, 0, page and grade, separated by blanks, and the id of a query"
                 raise InputError(f"{judgements}, line {number}: {line[:60]!r}; {expected}")
             grades.setdefault(parts[0], {})[parts[2]] = max(0, int(parts[3]))
         judged = {name: found for name, found in grades.items() if any(found.values())}
         if not judged:
             raise InputError(f"{judgements}: no query has a relevant page")
-        return cls({name: asked[name] for name in judged}, judged)
+        return cls({name: by_id[name] for name in judged}, judged)
 
     def measured(self, index: IndexFolder, settings: SearchSettings) -> dict[str, float]:
         """The measures of an index, means over the queries."""

@@ -62,9 +62,9 @@ class SiteText:
         sizes, blocks = [0], [np.zeros(0, np.bool_)]
         for tree in trees:
             nodes = BlockTree.of(tree)
-            said = nodes.blocks.texts()
+            block_texts = nodes.blocks.texts()
             title = tree.head.title.strip()
-            texts += ["" if b == NOTHING else said[b] for b in nodes.block.tolist()] + [title] * bool(title)
+            texts += ["" if b == NOTHING else block_texts[b] for b in nodes.block.tolist()] + [title] * bool(title)
             blocks.append(np.concatenate((nodes.block != NOTHING, np.zeros(int(bool(title)), np.bool_))))
             sizes.append(len(blocks[-1]))
         return cls(np.cumsum(sizes), np.concatenate(blocks), SpelledText.of(texts))
@@ -114,12 +114,12 @@ def both_stages(
     """
     there = np.ones(len(text), np.bool_) if among is None else among
     judged = text.block & there & (text.spelled.count > 0)
-    stays = judged if score is None else judged & (score >= least)
+    left_nodes = judged if score is None else judged & (score >= least)
     pages = len(text.first) - 1
     nodes = np.bincount(text.page[judged], minlength=pages).tolist()
-    left = np.bincount(text.page[stays], minlength=pages).tolist()
+    left = np.bincount(text.page[left_nodes], minlength=pages).tolist()
     kept = np.array([not is_removed(n - k, n, majority) for n, k in zip(nodes, left, strict=True)], np.bool_)
-    return (stays | ~text.block) & kept[text.page], kept
+    return (left_nodes | ~text.block) & kept[text.page], kept
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -211,7 +211,7 @@ def made(accuracies: dict[str, bool], **more: object) -> SitesResults:
             DenoisingRow("none", left_out, 1.0, 1.0, 0.1), DenoisingRow("thesaurus", left_out, 0.5, 0.5, 0.1),
         ),
         "pruning": tuple(PruningRow(r, tuple(RuleReading(r, 5, 5, answer) for answer in first)) for r in RULES),
-        "drawn": (Curve(1, (-2.0, -1.0, -1.0)), Curve(3, (-2.0, -1.0))), "own": (), "seconds": {"parsing": 1.0},
+        "drawn": (Curve(1, (-2.0, -1.0, -1.0)), Curve(3, (-2.0, -1.0))), "learned": (), "seconds": {"parsing": 1.0},
     }  # fmt: skip
     return SitesResults(**(fields | more))  # type: ignore[arg-type]
 

@@ -82,9 +82,9 @@ def cleaned_nodes(trees: Sequence[PageTree], cleaning: str = DEFAULT_METHOD) -> 
         runs = cleaner.clean(tree, model).verdict.keep_runs
         nodes = BlockTree.of(tree)
         of_block = np.bincount(nodes.blocks.of_run(), weights=runs, minlength=len(nodes.blocks)) > 0
-        stays = nodes.block == NOTHING
-        stays[~stays] = of_block[nodes.block[~stays]]
-        kept += [stays, np.ones(int(bool(tree.head.title.strip())), np.bool_)]
+        kept_nodes = nodes.block == NOTHING
+        kept_nodes[~kept_nodes] = of_block[nodes.block[~kept_nodes]]
+        kept += [kept_nodes, np.ones(int(bool(tree.head.title.strip())), np.bool_)]
     return np.concatenate(kept)
 
 

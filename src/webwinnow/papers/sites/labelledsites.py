@@ -166,7 +166,7 @@ def read_sites(
         on_problem(f"{counted(left_out, 'page')} without site, label or readable HTML: left out")
     found = []
     for name in sorted(trees):
-        own = trees.pop(name)
-        found.append(LabelledSite.of(name, labels[name], own, cleaning, clock, stop_list or StopList()))
+        of_site = trees.pop(name)
+        found.append(LabelledSite.of(name, labels[name], of_site, cleaning, clock, stop_list or StopList()))
         on_progress("learn", len(found), len(labels))
     return found

@@ -106,7 +106,7 @@ def _likelihood(results: SitesResults) -> dict[str, Any] | None:
     """Figure 6."""
     sets = (
         ("random", "Random trees (the paper's check)", results.drawn),
-        ("sites", "Page trees of these sites", results.own),
+        ("sites", "Page trees of these sites", results.learned),
     )
     charts = [_curves(title, curves) for _, title, curves in sets if curves]
     rows = [

@@ -88,7 +88,7 @@ class SitesResults:
     denoising: tuple[DenoisingRow, ...]
     pruning: tuple[PruningRow, ...]
     drawn: tuple[Curve, ...]
-    own: tuple[Curve, ...]
+    learned: tuple[Curve, ...]
     seconds: dict[str, float]
     deepest: int
     """Links from a start page to the farthest stored page."""
@@ -165,7 +165,7 @@ def _reading(results: SitesResults) -> Rows:
 
 def _likelihood(results: SitesResults) -> Rows:
     """Figure 6."""
-    for trees, curves in (("drawn", results.drawn), ("sites", results.own)):
+    for trees, curves in (("drawn", results.drawn), ("sites", results.learned)):
         for curve in curves:
             for number, value in enumerate(curve.history, start=1):
                 yield trees, curve.name, number, round(value, 6)

@@ -150,7 +150,7 @@ def sites_experiment(
         denoising=denoising,
         pruning=pruning,
         drawn=tuple(random_curves(settings.seed, settings.em)) if settings.likelihood else (),
-        own=tuple(site_curves(sites, settings.em)) if settings.likelihood else (),
+        learned=tuple(site_curves(sites, settings.em)) if settings.likelihood else (),
         seconds=dict(clock.seconds),
         deepest=max(int(tree.depth.max()) - int(tree.page[0] == NOTHING) for tree in trees if len(tree)),
         notes=tuple(note.lines),
