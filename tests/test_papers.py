@@ -19,7 +19,7 @@ from docnames import ROOT, exists, named_command, stale_commands
 from webwinnow.errors import SettingsError
 from webwinnow.methods.registry import CleaningSettings, method_names
 from webwinnow.methods.settings import SettingGroups
-from webwinnow.papers.mining.cleanedwords import mined_methods
+from webwinnow.papers.mining.words import mined_methods
 from webwinnow.papers.sites.settings import SiteTrialSettings
 from webwinnow.topics.settings import LearningSettings, SiteSettings
 from webwinnow.topics.sitetopics import METHODS as TOPIC_METHODS

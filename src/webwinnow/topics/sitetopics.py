@@ -194,6 +194,8 @@ class SiteTopics(SavedModel):
             about = file.about
             names = msgspec.convert(about["names"], list[str])
             topics = len(names)
+            if len(set(names)) < topics:
+                raise ValueError("two of its topics have one name")
             stops = StopList.from_plain(about.get("stop_list", {"own": None}))  # older files have none
             denoising = about.get("denoising")
             denoiser = None if denoising is None else TermDenoiser.from_plain(denoising)

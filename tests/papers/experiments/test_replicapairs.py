@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from warmcommand import run_command
 
-from webwinnow.papers.replicapairs import PageText, Pair, best_threshold, replica_experiment
+from webwinnow.papers.replicas import PageText, Pair, best_threshold, replica_experiment
 
 DATA = Path(os.environ.get("WEBWINNOW_DATA") or "no-data")
 

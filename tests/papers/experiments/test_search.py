@@ -13,8 +13,7 @@ import pytest
 from warmcommand import run_command
 
 from webwinnow.papers import diskreads
-from webwinnow.papers.judgedqueries import average_precision, ndcg, precision
-from webwinnow.papers.knownitems import search_experiment, search_table
+from webwinnow.papers.search import average_precision, ndcg, precision, search_experiment, search_report
 from webwinnow.search.index import IndexFolder
 
 MENU = " ".join(["gearbox clutch petrol engine", "brake wheel axle", "gearbox repair"])
@@ -203,4 +202,4 @@ def test_a_system_without_the_counters_gives_the_reason(
         diskreads.bytes_read()
     rows = [json.loads(line) for line in records.read_text(encoding="utf-8").splitlines()]
     found = search_experiment(lambda: iter(rows), tmp_path / "index", most=0, groups=1)
-    assert "Disk reads: not measured; this system does not report" in search_table(found)
+    assert "Disk reads: not measured; this system does not report" in "\n".join(search_report(found).summary)
