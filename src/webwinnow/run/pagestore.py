@@ -27,8 +27,7 @@ from webwinnow.platforms import locked_file
 from webwinnow.run.workerjobs import Ref
 from webwinnow.storage.atomic import atomic_file, scratch_folder
 from webwinnow.storage.database import open_database, read_note, transaction, write_note
-from webwinnow.storage.fastjson import from_json
-from webwinnow.storage.frames import write_all
+from webwinnow.storage.encoding import from_json, write_all
 
 LEAST_FREE = 200_000_000
 """Bytes that must stay free on the disk of the folder."""

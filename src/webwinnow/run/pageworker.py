@@ -63,8 +63,7 @@ from webwinnow.site.epochs import join_epoch
 from webwinnow.site.learned import LearnedSite, limits_for
 from webwinnow.site.modelstore import ModelFolder, ModelTable, open_models
 from webwinnow.site.sums import SAME_CSS, TEXTS, SiteSums, block_keys, page_key
-from webwinnow.storage.fastjson import to_json
-from webwinnow.storage.frames import read_frame, write_frame
+from webwinnow.storage.encoding import read_frame, to_json, write_frame
 
 SHOWN_REPEATS = 5
 """Most repeated blocks of a site in the summary of a run."""

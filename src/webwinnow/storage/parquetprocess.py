@@ -16,7 +16,7 @@ from datetime import date
 from typing import IO, Any, Final, NamedTuple
 
 from webwinnow.platforms import die_with_process, limit_memory
-from webwinnow.storage.frames import LONG_BYTES, read_frame, write_frame
+from webwinnow.storage.encoding import LONG_BYTES, read_frame, write_frame
 
 MB: Final = 1 << 20
 MEMORY: Final = 4 << 30

@@ -20,7 +20,7 @@ from typing import IO, Any, Final, NamedTuple
 from webwinnow.childprocess import python_command
 from webwinnow.errors import InputError, MissingExtra
 from webwinnow.platforms import enlarge_pipe
-from webwinnow.storage.frames import read_frame, write_frame
+from webwinnow.storage.encoding import read_frame, write_frame
 from webwinnow.storage.parquetprocess import DAMAGED, END, REFUSED, STOPPED, RowRequest
 
 ANSWER_SECONDS: Final = 600.0
