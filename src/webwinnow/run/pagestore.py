@@ -225,7 +225,7 @@ class CollectionStore:
     def rows_from(self, site: str, ordinal: int, count: int) -> Iterator[PageRow]:
         """So many pages in output order, beginning with this one."""
         place = "SELECT * FROM pages WHERE (site, ordinal) >= (?, ?) ORDER BY site, ordinal LIMIT ?"
-        yield from _rows(self._index.execute(place, (site, ordinal, count)))
+        yield from _rows(self._index.execute(place, (site, ordinal, count)).fetchall())
 
     def chosen_of(self, site: str, most: int) -> list[Ref]:
         """The pages that a site is learned from (`choose_pages`): each content once, then the lowest keys."""
