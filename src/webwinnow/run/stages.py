@@ -61,10 +61,6 @@ class Stage:
     """Fields that it adds to the records of pages."""
     lines: ClassVar[Fields | None] = None
     """The fields of what it writes about a page instead of a record (`page_lines`)."""
-    categories: Categories | None = None
-    """A model that fills the field `category` from the features of a page."""
-    cleaning: dict[str, Any] | None = None
-    """How the pages were cleaned that its model was trained with (`RunSettings.cleaned_by`)."""
     task: Task | None = None
     """The task that pages are cleaned with instead of that of the run."""
     name: str = ""
@@ -73,6 +69,16 @@ class Stage:
 
     def __init__(self, settings: Any, run: RunSettings) -> None:
         self.settings, self.run = settings, run
+
+    @property
+    def categories(self) -> Categories | None:
+        """A model that fills the field `category` from the features of a page."""
+        return None
+
+    @property
+    def cleaning(self) -> dict[str, Any] | None:
+        """How the pages were cleaned that its model was trained with (`RunSettings.cleaned_by`)."""
+        return None
 
     def check(self, *, is_cluster: bool) -> None:
         """Raise `SettingsError` if it cannot be part of this run."""

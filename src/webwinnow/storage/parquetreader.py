@@ -65,7 +65,7 @@ class ParquetReader:
             raise MissingExtra(feature, "parquet")
         self.path = os.path.abspath(path)  # noqa: PTH100 (a name that is not UTF-8 stays as it is)
         with _process() as process:
-            columns, self.group_count, self.row_count = process.ask((self.path, None))
+            columns, self.row_count = process.ask((self.path, None))
             self.columns = [TableColumn(name, *kind) for name, kind in columns]
 
     @property

@@ -51,8 +51,6 @@ _PROBLEMS: Final = "webwinnow.problems"
 _FILE: Final = TREES.append(pa.field("size", pa.int64()))
 _ERROR_LINE: Final = re.compile(r"[\w.]*(?:Error|Exception|Refused|Extra): .")
 """The line of a Python traceback with the error."""
-CHECKED_BYTES: Final = 1 << 20
-"""Bytes of a file of trees that are read at a time for its checksum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,8 +219,8 @@ def _parse(
                     out.write_batch(trees.append_column("size", sizes))
                     pages += trees.num_rows
                 out.add_key_value_metadata({_PROBLEMS: json.dumps(problems)})
-            checksum = str(_checksum(_tree_file(folder, waiting[at]))).encode()
-            write_file(_checksum_file(folder, waiting[at]), checksum, durable=False)
+            checksum = crc32(_tree_file(folder, waiting[at]).read_bytes())
+            write_file(_checksum_file(folder, waiting[at]), str(checksum).encode(), durable=False)
             yield batch_of(DONE, [(waiting[at], pages)])
 
 
@@ -351,12 +349,10 @@ def _note_part(store: CollectionStore, part: int) -> None:
 
 def _note_whole_part(store: CollectionStore, part: int) -> None:
     """Note a part that was finished before the driver was killed, unless it is damaged."""
-    try:
+    if _counts_file(store.folder, part).exists():
         note = json.loads(_counts_file(store.folder, part).read_bytes())
         if note["checksum"] == part_checksum(store.folder, part):
             store.note_part(part, **note)
-    except (FileNotFoundError, ValueError, LookupError, TypeError):
-        return
 
 
 def _drop_damaged_trees(store: CollectionStore) -> None:
@@ -365,23 +361,14 @@ def _drop_damaged_trees(store: CollectionStore) -> None:
     for task in range(store.marked("tasks") or 0):
         path = _tree_file(store.folder, task)
         try:
-            is_whole = int(_checksum_file(store.folder, task).read_bytes()) == _checksum(path)
-        except (FileNotFoundError, ValueError):  # killed before the checksum was written
+            is_whole = int(_checksum_file(store.folder, task).read_bytes()) == crc32(path.read_bytes())
+        except FileNotFoundError:  # killed before the checksum was written
             is_whole = False
         if not is_whole:
             path.unlink(missing_ok=True)
             damaged.append(task)
     if damaged:
         store.parse_again(())
-
-
-def _checksum(path: Path) -> int:
-    """The CRC-32 of a file."""
-    checksum = 0
-    with path.open("rb") as file:
-        while data := file.read(CHECKED_BYTES):
-            checksum = crc32(data, checksum)
-    return checksum
 
 
 def _keep_rows(store: CollectionStore, task: int) -> list[str]:
