@@ -8,13 +8,13 @@ from typing import Annotated
 
 import typer
 
-from webwinnow.classify.categories import train_categories
+from webwinnow.classify.apply import Applied, Certainty, apply_classes
 from webwinnow.classify.category import CategorySettings
 from webwinnow.classify.classifiers import COST, NEIGHBOURS
 from webwinnow.classify.classmodel import METHODS, SEPARATOR, ClassModel
 from webwinnow.classify.report import classes_html
-from webwinnow.classify.run import Applied, Certainty, ClassifySettings, Trained, apply_classes, train_classes
 from webwinnow.classify.scores import ClassScores
+from webwinnow.classify.train import ClassifySettings, Trained, train_categories, train_classes
 from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import finish, shown_progress
 from webwinnow.counted import counted, printable

@@ -11,7 +11,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.cluster.clustering import EQUAL, KMeans, Labels, UnitRows, k_means
+from webwinnow.cluster.clustering import EQUAL, Labels, UnitRows, k_means
+from webwinnow.cluster.settings import KMeans
 from webwinnow.errors import MissingExtra
 
 try:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.cluster.clustering import Labels, UnitRows, members
-from webwinnow.cluster.phrases import PhraseRows
+from webwinnow.cluster.rows import PhraseRows
 from webwinnow.features.weighting import TOPIC_PREFIX
 from webwinnow.page.words import IMAGE_PREFIX, LINK_PREFIX
 
@@ -162,14 +162,6 @@ def _site_words(present: Any, sites: list[str], names: Sequence[str]) -> NDArray
         own = sum(part in parts_of[sites[page]] for page in pages.tolist())
         found[column[part]] = own > OWN_SHARE * len(pages)
     return found
-
-
-def cluster_terms(
-    unit: UnitRows, label: Labels, vocabulary: Sequence[str], *, most: int = TERMS
-) -> list[list[tuple[str, float]]]:
-    """The strongest terms of each cluster with their strength, the strongest first (`ClusterTerms.of_clusters`)."""
-    counted = ClusterTerms.of(unit, label, vocabulary)
-    return [list(counted.of_clusters([cluster], most).words) for cluster in range(len(counted.sizes))]
 
 
 def numbered(names: Sequence[str]) -> list[str]:

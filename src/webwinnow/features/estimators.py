@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import MissingExtra, SettingsError
-from webwinnow.features.vectors import FeatureMatrix, VectorBuilder, VectorSettings
+from webwinnow.features.vectors import VectorBuilder, VectorSettings
 from webwinnow.methods.registry import DEFAULT_METHOD, CleaningSettings
 from webwinnow.page.fingerprints import exact_fingerprint
 from webwinnow.page.records import PageRecord
@@ -30,7 +30,7 @@ from webwinnow.site.sitetree import JoinSettings
 from webwinnow.site.sums import LEARNED_PAGES, TEXTS, choose_pages, page_key
 
 try:
-    from scipy.sparse import csr_array, csr_matrix
+    from scipy.sparse import csr_matrix
     from sklearn.base import BaseEstimator, TransformerMixin
     from sklearn.utils.validation import check_is_fitted
 except ImportError:
@@ -146,7 +146,7 @@ class SiteFeatureWeighter(_SiteEstimator):
         if self.weighting == "tfidf":
             self.rarity_ = gathered.matrix().rarity
         elif self.weighting == "wplus":
-            rows = _rows(gathered.site_matrix())
+            rows = gathered.site_matrix().rows()
             self.collection_ = CollectionWeights.learn(rows, self._codes(sited), len(self.site_codes_))
             self.columns_ += self.collection_.topic_names(self.columns_)
         return self
@@ -157,14 +157,13 @@ class SiteFeatureWeighter(_SiteEstimator):
         sited = self._sites(X)
         others = self._site_weights([(site, tree) for site, tree in sited if site not in self.site_codes_])
         gathered = self._gathered(sited, self.weights_ | others)
-        rows = _rows(gathered.site_matrix(self.vocabulary_))
+        rows = gathered.site_matrix(self.vocabulary_).rows()
         if self.rarity_ is not None:
             rows.data = rows.data * self.rarity_[rows.indices]
         if self.collection_ is not None:
             rows = self.collection_.weigh(rows, self._codes(sited))
-        return csr_matrix(
-            (rows.data, rows.indices, rows.indptr), shape=rows.shape
-        )  # 32-bit indexes, as scikit-learn expects
+        # made of the arrays: so it has 32-bit indexes, as scikit-learn expects
+        return csr_matrix((rows.data, rows.indices, rows.indptr), shape=rows.shape)
 
     def _site_weights(self, sited: list[tuple[str, PageTree]]) -> dict[str, FeatureWeights]:
         """The weights of each site, learned from these pages; none if the weighting uses none."""
@@ -194,11 +193,6 @@ class SiteFeatureWeighter(_SiteEstimator):
         for number, (site, tree) in enumerate(sited):
             builder.add(str(number), tree, weights.get(site))
         return builder
-
-
-def _rows(matrix: FeatureMatrix) -> Any:
-    shape = (len(matrix.page_ids), len(matrix.vocabulary))
-    return csr_array((matrix.data, matrix.indices, matrix.indptr), shape=shape)
 
 
 class SiteTextCleaner(_SiteEstimator):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.errors import SettingsError
+from webwinnow.errors import MissingExtra, SettingsError
 from webwinnow.judge.verdict import Verdict
 from webwinnow.page._words import name_hash
 from webwinnow.page.tree import PageTree
@@ -86,6 +86,19 @@ class FeatureMatrix:
     vocabulary: list[str]
     keys: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(0, np.uint64))
     rarity: NDArray[np.float64] | None = None
+
+    def rows(self) -> Any:
+        """The matrix as a CSR array of scipy (extra `mining`)."""
+        try:
+            from scipy.sparse import csr_array  # noqa: PLC0415 (an optional extra)
+        except ImportError:
+            raise MissingExtra("a matrix of features", "mining") from None
+        return csr_array((self.data, self.indices, self.indptr), shape=(len(self.page_ids), len(self.vocabulary)))
+
+    def with_rows(self, rows: Any, vocabulary: list[str], keys: NDArray[np.uint64]) -> FeatureMatrix:
+        """The same pages with other features."""
+        indices, indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int64)
+        return FeatureMatrix(rows.data, indices, indptr, self.page_ids, vocabulary, keys)
 
     def save(self, out: BinaryIO) -> None:
         """Write one `.npz` with `data`, `indices`, `indptr`, `shape`, `page_ids`, `vocabulary` (`names_array`)."""
@@ -175,9 +188,12 @@ class VectorBuilder:
             return replace(found, data=found.data * rarity[found.indices], rarity=rarity)
         if self.settings.weighting == "tfidf":
             return _weighted_by_rarity(found)
-        if self.settings.weighting == "topic":
-            return _weighted_by_topic(found, self.sites)
-        return _weighted_plus(found, self.sites) if self.settings.weighting == "wplus" else found
+        if self.settings.weighting == "cst":
+            return found
+        from webwinnow.features.weighting import weigh_by_topic, weigh_collection  # noqa: PLC0415 (an optional extra)
+
+        weigh = weigh_by_topic if self.settings.weighting == "topic" else weigh_collection
+        return weigh(found, self.sites)
 
     def site_matrix(self, vocabulary: dict[int, str] | None = None) -> FeatureMatrix:
         """All rows, each weighted by its own site; with a vocabulary, only its columns."""
@@ -223,26 +239,6 @@ def _weighted_by_rarity(matrix: FeatureMatrix) -> FeatureMatrix:
 
 def _title_features(tree: PageTree) -> Keys:
     return np.array([name_hash(word) for word in set(words(tree.head.title))], np.uint64)
-
-
-def _weighted_plus(matrix: FeatureMatrix, sites: list[str]) -> FeatureMatrix:
-    """Apply W+ to the rows of a collection."""
-    from webwinnow.features.weighting import weigh_collection  # noqa: PLC0415 - needs an extra
-
-    data, indices, indptr, columns = weigh_collection(
-        matrix.data, matrix.indices, matrix.indptr, matrix.vocabulary, sites
-    )
-    return FeatureMatrix(data, indices, indptr, matrix.page_ids, columns)
-
-
-def _weighted_by_topic(matrix: FeatureMatrix, sites: list[str]) -> FeatureMatrix:
-    """Apply topic weights to the rows of a collection."""
-    from webwinnow.features.weighting import weigh_by_topic  # noqa: PLC0415 - needs an extra
-
-    data, indices, indptr, kept, columns = weigh_by_topic(
-        matrix.data, matrix.indices, matrix.indptr, matrix.vocabulary, sites
-    )
-    return FeatureMatrix(data, indices, indptr, matrix.page_ids, kept, matrix.keys[columns])
 
 
 def _counted(tree: PageTree, verdict: Verdict | None) -> tuple[Keys, NDArray[np.float64]]:

@@ -26,15 +26,16 @@ from webwinnow.methods.method_segments import SegmentSettings
 from webwinnow.methods.method_sst import AlignedSettings, SstSettings
 from webwinnow.methods.method_template import TemplateSettings
 from webwinnow.methods.method_visual import VisualSettings
-from webwinnow.methods.settings import Setting, SettingGroups
 from webwinnow.methods.viewsettings import ViewSettings
+from webwinnow.plugins import meant
+from webwinnow.settings import Listed, Settings
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.sitetree import JoinSettings
 from webwinnow.site.sums import BLOCKS, PAGELETS, SEGMENTS, TEXTS, SiteSums
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CleaningSettings(SettingGroups):
+class CleaningSettings(Settings):
     """The settings of all methods; each method reads its own. `combined` reads those of `page`.
 
     `docview` are also the settings of type, keywords, abstract and relevant links in the records of every method.
@@ -96,9 +97,11 @@ class Method:
         return group in (self.group, "docview") or (group == "wholes" and self.group != "page")
 
     @property
-    def settings(self) -> tuple[Setting, ...]:
+    def settings(self) -> tuple[Listed, ...]:
         """Its settings; empty if it has none."""
-        return () if self.group is None else CleaningSettings.groups()[self.group].listed(self.group)
+        if self.group is None:
+            return ()
+        return CleaningSettings.groups()[self.group].listed(self.group)
 
 
 def _clean_by_page_type(page: PageContext, _model: LearnedSite | None, settings: ViewSettings) -> Verdict:
@@ -143,18 +146,21 @@ DEFAULT_SETTINGS = CleaningSettings()
 
 def check_settings(pairs: Iterable[str], method: str) -> None:
     """Raise `SettingsError` for a setting written as `sst.threshold=0.9` that this method does not read."""
-    chosen = method_named(method)
     for pair in pairs:
         name = pair.partition("=")[0].strip()
-        group = name.partition(".")[0]
-        readers = [known.name for known in METHODS.values() if known.reads(group)]
-        if readers and not chosen.reads(group):
-            one = f"method {readers[0]}" if len(readers) == 1 else f"the methods {', '.join(readers)}"
-            raise SettingsError(f"{name} is read by {one}, not by {method}; give --method, or leave the setting out")
+        check_read_by(method, name.partition(".")[0], name)
+
+
+def check_read_by(method: str, group: str, given: str) -> None:
+    """Raise `SettingsError` for what was `given` of a group of settings, if this method does not read it."""
+    readers = [known.name for known in METHODS.values() if known.reads(group)]
+    if readers and not method_named(method).reads(group):
+        one = f"method {readers[0]}" if len(readers) == 1 else f"the methods {', '.join(readers)}"
+        raise SettingsError(f"{given} is read by {one}, not by {method}; give another --method, or leave it out")
 
 
 def method_named(name: str) -> Method:
     """The method of that name. Raises `SettingsError` with the names that there are."""
     if name not in METHODS:
-        raise SettingsError(f"there is no cleaning method {name!r}; there are: {', '.join(METHODS)}")
+        raise SettingsError(f"there is no cleaning method {name!r}; {meant(name, list(METHODS))}")
     return METHODS[name]

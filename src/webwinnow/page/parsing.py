@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from webwinnow.errors import PageRefused
 from webwinnow.lazy import lazy_pattern
@@ -22,6 +22,7 @@ from webwinnow.page._layout import lay_out, lay_out_tree, tag_counts
 from webwinnow.page.layout import PageLayout
 from webwinnow.page.markup import CSS_ATTRIBUTE, FORMATTING_TAGS, RENAMED, RENAMED_TAGS, SWALLOWING_TAGS, is_shadow_root
 from webwinnow.page.tree import Head, PageTree, without_surrogates
+from webwinnow.settings import Settings, setting
 
 if TYPE_CHECKING:
     import turbohtml
@@ -103,17 +104,22 @@ _NEXT_TAG = re.compile(rf"[{_BLANKS}]*(?:<!--.*?-->[{_BLANKS}]*)*+</?[a-z]", re.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ParseLimits:
+class ParseLimits(Settings):
     """Limits for one page. Over bytes or nodes it is refused; over depth or attributes it is clipped, see the tree.
 
     `css`: rules of `<style>` count as display properties of the elements they match (Yi and Liu 3.1), in styles only.
     """
 
-    max_bytes: int = 20_000_000
-    max_nodes: int = 1_000_000
-    max_depth: int = 500
-    max_attributes: int = 1_000
-    css: bool = False
+    max_bytes: Annotated[int, setting("Refuse pages that are longer than this many bytes.", "--max-bytes", least=0)] = (
+        20_000_000
+    )
+    max_nodes: Annotated[int, setting("Refuse pages with more elements than this.", least=1)] = 1_000_000
+    max_depth: Annotated[int, setting("Elements below this depth are clipped.", least=1)] = 500
+    max_attributes: Annotated[int, setting("Attributes of an element beyond this number are ignored.", least=1)] = 1_000
+    css: Annotated[
+        bool,
+        setting("Rules of style sheets in the page count as display properties, as in Yi and Liu (slower).", "--css"),
+    ] = False
 
 
 DEFAULT_LIMITS = ParseLimits()

@@ -21,7 +21,6 @@ from webwinnow.judge.tasks import DEFAULT_TASK, Task, for_task, task_of
 from webwinnow.judge.verdict import NO_CONTENT_REASON, REASONS, Verdict, keep_around
 from webwinnow.judge.wholes import with_wholes
 from webwinnow.methods.registry import DEFAULT_METHOD, DEFAULT_SETTINGS, METHODS, CleaningSettings, Method, method_named
-from webwinnow.methods.settings import MethodSettings
 from webwinnow.methods.viewsettings import ViewSettings
 from webwinnow.page._words import blank_runs
 from webwinnow.page.blocks import Blocks, runs_of_nodes
@@ -35,6 +34,7 @@ from webwinnow.record import view as docview
 from webwinnow.record.flow import to_text
 from webwinnow.record.html import to_html
 from webwinnow.record.markdown import to_markdown
+from webwinnow.settings import Settings
 from webwinnow.site.learned import LearnedSite
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class CleanPage:
     blocks: Blocks | None = None
     hints: Hints | None = None
     view_settings: ViewSettings = field(default_factory=ViewSettings)
-    method_settings: MethodSettings | None = None
+    method_settings: Settings | None = None
     kept_tree: PageTree = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -304,7 +304,7 @@ class Cleaner:
     task: Task
     kinds: bool = False
     selection: Selection | None = None
-    own: MethodSettings | None = field(init=False, repr=False)
+    own: Settings | None = field(init=False, repr=False)
     """The settings of the method."""
 
     def __post_init__(self) -> None:

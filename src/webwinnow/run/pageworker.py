@@ -403,7 +403,8 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the main process, which ends its workers itself
     gc.freeze()
     gc.set_threshold(GARBAGE_THRESHOLD)  # pages make many objects and hardly any cycles
-    worker = PageWorker(CollectionSettings.from_plain(settings), lambda *said: write_frame(outbox, said))
+    kind = RunSettings if "method" in settings else CollectionSettings
+    worker = PageWorker(kind.from_plain(settings), lambda *said: write_frame(outbox, said))
     write_frame(outbox, (READY, None))
     while True:
         try:

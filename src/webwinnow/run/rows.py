@@ -6,12 +6,13 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from webwinnow.errors import InputError, PageRefused
 from webwinnow.page.records import PageRecord
 from webwinnow.record.fields import FieldKind, Fields, page_fields
 from webwinnow.run.unpacking import ReadLimits, media_type
+from webwinnow.settings import Settings, setting
 from webwinnow.storage.parquetreader import UnreadableValue
 
 if TYPE_CHECKING:
@@ -26,12 +27,12 @@ _PACKED: Final = b"PK"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ColumnNames:
+class ColumnNames(Settings):
     """The columns of JSONL and Parquet files that have the URL, the HTML and the id of a page."""
 
-    url: str = "url"
-    html: str = "html"
-    page_id: str = "page_id"
+    url: Annotated[str, setting("Column of JSONL or Parquet files with the URL.", "--url-column")] = "url"
+    html: Annotated[str, setting("Column of JSONL or Parquet files with the HTML.", "--html-column")] = "html"
+    page_id: Annotated[str, setting("Column of JSONL or Parquet files with the page id.", "--id-column")] = "page_id"
 
     def of(self, field: str) -> str:
         """The column of a field in `ROW_FIELDS`."""

@@ -24,7 +24,6 @@ from webwinnow.errors import InputError, MissingExtra, SettingsError
 from webwinnow.page.words import StopList, words
 from webwinnow.progress import Progress, no_progress
 from webwinnow.record.fields import Record
-from webwinnow.search.segmentfiles import check_segments
 from webwinnow.search.spelling import stems
 from webwinnow.storage.atomic import write_file
 
@@ -137,7 +136,7 @@ class IndexFolder:
     keywords and abstracts. If writing is interrupted, each level opens with what it had committed; a page that only one
     of them has is still found, and putting it again fixes that.
 
-    All words are indexed, except those of an own `stop_list`, which the folder keeps: it cannot change later, and
+    All words are indexed, except those of a given `stop_list`, which the folder keeps: it cannot change later, and
     queries leave its words out too.
     """
 
@@ -150,8 +149,7 @@ class IndexFolder:
             if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
                 raise InputError(f"{self.path} holds something else; expected a new folder or an index")
             self.path.mkdir(parents=True, exist_ok=True)
-            own = None if stop_list is None else stop_list.own
-            given = {} if own is None else {"stop_words": own}
+            given = {} if stop_list is None or stop_list.own is None else {"stop_words": stop_list.own}
             write_file(about, json.dumps({"format_version": FORMAT_VERSION} | given).encode())
         self.stop_words = self._checked(about)
         if stop_list is not None and stop_list.own is not None and frozenset(stop_list.own) != self.stop_words:
@@ -212,10 +210,9 @@ class IndexFolder:
         for name, level in self.levels.items():
             stored = shown | ({"text": text[:LONGEST_KEPT]} if name == FULL else {})
             texts: dict[str, Sequence[str]] = {"title": title, "keywords": keywords, "body": bodies[name]}
-            said = [*title, *keywords, *bodies[name]]
-            texts[STEMS] = [
-                stem for stem, word in zip(stems(said, filters.get("lang")), said, strict=True) if stem != word
-            ]
+            searched = [*title, *keywords, *bodies[name]]
+            forms = zip(stems(searched, filters.get("lang")), searched, strict=True)
+            texts[STEMS] = [stem for stem, word in forms if stem != word]
             level.put(key, texts, filters, stored, day)
         self._count()
 
@@ -339,7 +336,8 @@ class Level:
         self.path = path
         with _damage_reported(path):
             path.mkdir(parents=True, exist_ok=True)
-            check_segments(path)
+            if not (path / "meta.json").exists() and any(path.glob("*.store")):
+                raise ValueError("it has no meta.json")  # tantivy would make an empty index of it
             self._index = self._tantivy.Index(self._schema(), path=str(path))
         analyzer = self._tantivy.TextAnalyzerBuilder(self._tantivy.Tokenizer.whitespace()).build()
         self._index.register_tokenizer("words", analyzer)
@@ -441,10 +439,10 @@ class Level:
         texts: Sequence[str] = TEXTS,
     ) -> dict[str, list[tuple[str, int]]]:
         """Return the most frequent values of some of `FILTERS` among the pages that match, with numbers of pages."""
-        asked = {name: {"terms": {"field": name, "size": most}} for name in names}
+        wanted = {name: {"terms": {"field": name, "size": most}} for name in names}
         query = self._query(list(clauses), narrowed, texts)
         with _damage_reported(self.path):
-            found = self._reading().aggregate(query, asked) if asked else {}
+            found = self._reading().aggregate(query, wanted) if wanted else {}
             buckets = {
                 name: [(str(one["key"]), int(one["doc_count"])) for one in found[name]["buckets"]] for name in names
             }

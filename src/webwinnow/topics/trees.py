@@ -1,6 +1,6 @@
-"""The multiscale site tree (Sites, Definition 1): a site's pages as a tree of links, each page as a tree of blocks.
+"""The two scales of a site's tree (Sites, Definition 1): its pages as a tree of links, each page as a tree of blocks.
 
-Both are arrays of parents, as `hmt.Forest` takes them.
+Both are arrays of parents, as `Forest` takes them; `SitePages` has both for a site.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from webwinnow.errors import InputError
 from webwinnow.page.blocks import Blocks, cut
 from webwinnow.page.tree import PageTree
 from webwinnow.page.urls import canonical
-from webwinnow.site.hmt.arraychecks import frozen
+from webwinnow.storage.arrays import frozen
 
 NOTHING = -1
 """Instead of a page or a block: a node without observation."""
@@ -48,8 +48,6 @@ class LinkTree:
         one at the folder's own URL, else the one with most links to it (correct on 15 of the 16 sites of sites-docs).
         Of pages with the same URL a link means the first.
         """
-        if len(urls) != len(links):
-            raise InputError(f"{len(urls)} addresses and {len(links)} rows of links: expected one for each page")
         spelled = [canonical(url) for url in urls]
         number = {url: i for i, url in reversed(list(enumerate(spelled)))}
         targets = [
@@ -61,8 +59,6 @@ class LinkTree:
     @classmethod
     def of_crawl(cls, urls: Sequence[str], referrers: Sequence[str | None]) -> Self:
         """The tree of a crawl in the order of reading: each page below its referrer, None for a start page."""
-        if len(urls) != len(referrers):
-            raise InputError(f"{len(urls)} addresses and {len(referrers)} referrers: expected one for each page")
         number: dict[str, int] = {}
         targets: list[list[int]] = [[] for _ in urls]
         for i, (url, referrer) in enumerate(zip(urls, referrers, strict=True)):
@@ -125,11 +121,9 @@ class BlockTree:
         return len(self.parent)
 
     @classmethod
-    def of(cls, tree: PageTree, kept_runs: NDArray[np.bool_] | None = None) -> Self:
-        """The blocks of a page that have text; with `kept_runs` of a verdict, those that a cleaner kept."""
-        runs = tree.visible[tree.run_owner] if kept_runs is None else kept_runs
-        if runs.shape != (tree.run_count,):
-            raise InputError(f"a mask of shape {runs.shape} for {tree.run_count} runs")
+    def of(cls, tree: PageTree) -> Self:
+        """The blocks of a page that have text."""
+        runs = tree.visible[tree.run_owner]
         blocks = cut(tree)
         shown = np.bincount(blocks.of_run(), weights=runs, minlength=len(blocks)) > 0
         said = [b for b, text in enumerate(blocks.texts()) if text and shown[b]]
@@ -151,30 +145,6 @@ class BlockTree:
             frozen(np.array([*[NOTHING] * len(containers), *said], np.int32)),
             frozen(np.array([*containers, *owner], np.int32)),
         )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class MultiscaleTree:
-    """The multiscale tree T_M: the page tree, and for each page given its tree of blocks."""
-
-    pages: LinkTree
-    blocks: tuple[BlockTree, ...]
-
-    @classmethod
-    def of(
-        cls, trees: Sequence[PageTree], start: str | None = None, kept_runs: Sequence[NDArray[np.bool_]] | None = None
-    ) -> Self:
-        """The tree of a site from its stored pages; `kept_runs` of each page if they were cleaned."""
-        if kept_runs is not None and len(kept_runs) != len(trees):
-            raise InputError(f"{len(kept_runs)} masks for {len(trees)} pages: expected one each")
-        pages = LinkTree.of([tree.url for tree in trees], [links_of(tree) for tree in trees], start)
-        masks: Sequence[NDArray[np.bool_] | None] = kept_runs or [None] * len(trees)
-        return cls(pages, tuple(BlockTree.of(tree, mask) for tree, mask in zip(trees, masks, strict=True)))
-
-    def block_forest(self) -> tuple[Indexes, Indexes]:
-        """The block trees of all pages as one forest: the parent of each node, and the page of each node."""
-        page = np.repeat(np.arange(len(self.blocks), dtype=np.int32), [len(one) for one in self.blocks])
-        return joined_parents([one.parent for one in self.blocks]), frozen(page)
 
 
 def joined_parents(parents: Sequence[Indexes]) -> Indexes:

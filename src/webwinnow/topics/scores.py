@@ -1,4 +1,4 @@
-"""`LeftOutScore`: how well a method classifies sites, each by a model of the others."""
+"""How well sites are classified: the measures of Sites, section 5, and sites left out one at a time."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from typing import Self
 import numpy as np
 
 from webwinnow.counted import counted
-from webwinnow.topics.measures import bootstrap_interval, macro_accuracy
-from webwinnow.topics.sitepages import SitePages
+from webwinnow.topics.pages import SitePages
 from webwinnow.topics.sitetopics import SiteTopic, SiteTopics
-from webwinnow.topics.topicmethod import TopicSettings, Training
+from webwinnow.topics.training import TopicSettings, Training
 
 MOST_LEFT_OUT = 40
 """Evenly spaced sites that are left out, one at a time: each costs a training."""
@@ -100,3 +99,32 @@ class LeftOutScore:
             alone = counted(self.alone, "site is the only one of its topic", "sites are the only ones of their topic")
             found.append(f"  {alone}: not left out")
         return found
+
+
+def spotting_rate(new: int, seeds: int) -> float:
+    """N_new / N_seed (15): sites found per seed site, 1.87 in the paper. A ratio, not per cent."""
+    return new / seeds
+
+
+def class_accuracies(labels: Sequence[str], found: Sequence[str]) -> dict[str, float]:
+    """M^(i) / N_new^(i) of each class i: the share of its sites that was classified correctly."""
+    sites = Counter(labels)
+    right = Counter(label for label, said in zip(labels, found, strict=True) if label == said)
+    return {label: right[label] / sites[label] for label in sorted(sites)}
+
+
+def macro_accuracy(labels: Sequence[str], found: Sequence[str]) -> float:
+    """The mean over classes of M^(i) / N_new^(i) (16): each class has the same weight.
+
+    The paper's mean is over its 10 classes; ours over those that have a site, for the others have no share.
+    """
+    each = class_accuracies(labels, found)
+    return sum(each.values()) / len(each)
+
+
+def bootstrap_interval(right: Sequence[float], *, share: float = 0.95, samples: int = 2000) -> tuple[float, float]:
+    """The interval that contains this share of the accuracies of resampled sites (percentile bootstrap, seed 0)."""
+    values = np.asarray(right, np.float64)
+    drawn = np.random.default_rng(0).integers(0, len(values), (samples, len(values)))
+    low, high = np.quantile(values[drawn].mean(axis=1), [(1 - share) / 2, (1 + share) / 2])
+    return float(low), float(high)

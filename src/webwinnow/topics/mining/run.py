@@ -1,7 +1,7 @@
 """`mine_sites`: Algorithm 1 of Sites: train, find candidates, read them with pruning, classify, fuse, train again.
 
-The decisions are made in `sitemining`; this module crawls and keeps the state. A run is a folder: `mine.sqlite`, a WARC
-file for each round, and at its end `sites.jsonl`, `rounds.jsonl` and the model, `topics.npz`.
+`discovery`, `pruning` and `sitetopics` make the decisions; this module crawls and keeps the state. A run is a folder:
+`mine.sqlite`, a WARC file for each round, and at its end `sites.jsonl`, `rounds.jsonl` and the model, `topics.npz`.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from webwinnow.counted import counted
-from webwinnow.crawl.crawling import CrawlSummary, crawl
+from webwinnow.crawl.crawling import CrawlSummary, crawl, stored_crawl
 from webwinnow.crawl.scope import page_url, start_url
 from webwinnow.crawl.settings import CrawlSettings
-from webwinnow.errors import SettingsError
+from webwinnow.errors import InputError, SettingsError
 from webwinnow.page.tree import PageTree
 from webwinnow.page.urls import SiteKey
 from webwinnow.progress import Progress
@@ -27,15 +27,14 @@ from webwinnow.run.inputs import open_pages
 from webwinnow.run.outputs import write_lines
 from webwinnow.storage.atomic import write_file
 from webwinnow.topics.discovery import Judgement, SiteGraph, candidates, neighbours_of
-from webwinnow.topics.minecrawl import PrunedFollow, can_resume, fates_of, linked_urls, stored_words
-from webwinnow.topics.minemodel import MineModel, Models
-from webwinnow.topics.minerun import MineRun
-from webwinnow.topics.mineseeds import Seeds, read_seeds
-from webwinnow.topics.minesettings import MineSettings
-from webwinnow.topics.minestate import FILE, MineStore, StoredPage, StoredSite
+from webwinnow.topics.mining.model import MineModel, Models
+from webwinnow.topics.mining.report import MineRun
+from webwinnow.topics.mining.seeds import Seeds, read_seeds
+from webwinnow.topics.mining.store import FILE, MineStore, StoredPage, StoredSite
+from webwinnow.topics.pages import PageWords, SitePages
+from webwinnow.topics.reading import PrunedFollow, SiteReading, crawled_site, linked_urls, stored_words
 from webwinnow.topics.run import NOTHING_READ, site_record
-from webwinnow.topics.sitepages import PageWords, SitePages
-from webwinnow.topics.sitereading import SiteReading, crawled_site
+from webwinnow.topics.settings import MineSettings
 
 SITES_FILE, ROUNDS_FILE, MODEL_FILE = "sites.jsonl", "rounds.jsonl", "topics.npz"
 
@@ -74,7 +73,7 @@ def mine_sites(
     if settings.denoiser is not None:
         settings.denoiser.thesaurus.check_topics(topics)
     out.mkdir(parents=True, exist_ok=True)
-    with MineStore(out, create=True) as store:
+    with MineStore(out) as store:
         _same_run(store, settings, seeds, out)
         run = _Mine(out, store, settings, crawling, given, on_progress or (lambda *_: None), note)
         return run.run()
@@ -109,6 +108,7 @@ class _Mine:
         self.unread: dict[str, str] = {}
         """Sites on topic with more pages to read, and their start pages."""
         self.searched = True
+        self.searches: list[list[str]] = store.noted("searches") or []
 
     def run(self) -> MineRun:
         """Rounds until the termination condition."""
@@ -157,12 +157,12 @@ class _Mine:
                     pages, links = self._read_again(site.name, words)
                 assert site.record is not None
                 self._know(site.name, pages, links, site.record)
-        for number in range(1, 1 + (self.store.noted("searches") or 0)):
+        for number in range(1, 1 + len(self.searches)):
             for record in open_pages([self._search(number)], on_problem=self.note):
                 page = None if record.refused is not None else stored_words(record, self.settings.counter)
                 if page is not None:
                     self.graph.add(self.graph.site_of(record.url), page.links)
-        for name in self.store.noted("searched") or ():
+        for name in (name for sites in self.searches for name in sites):
             self.unread.pop(name, None)
 
     def _stored_words(self, number: int, sites: Sequence[StoredSite]) -> dict[str, PageWords]:
@@ -239,7 +239,7 @@ class _Mine:
         if not self.unread or (left is not None and left <= 0):
             self.searched = not self.unread
             return False
-        number = 1 + (self.store.noted("searches") or 0)
+        number = 1 + len(self.searches)
         warc, unread = self._search(number), dict(self.unread)
         resume = can_resume(warc.parent, warc)
         follow = PrunedFollow({start: SiteReading() for start in unread.values()})
@@ -250,7 +250,8 @@ class _Mine:
             return False
         for name, start in unread.items():
             self.graph.add(name, linked_urls(follow.readings[start].pages))
-        self.store.note_all({"searches": number, "searched": sorted({*(self.store.noted("searched") or ()), *unread})})
+        self.searches.append(sorted(unread))
+        self.store.note("searches", self.searches)
         self.unread.clear()
         return True
 
@@ -445,3 +446,19 @@ def _same_run(store: MineStore, settings: MineSettings, seeds: Path, out: Path) 
 def _judgement(record: dict[str, Any]) -> Judgement:
     none = 1.0 if record["none"] is None else record["none"]
     return Judgement(record["topic"], record["probability"] or 0.0, none, record["seed"])
+
+
+def can_resume(folder: Path, warc: Path) -> bool:
+    """Whether a round was begun; a crawl that cannot be continued is removed."""
+    try:
+        stored_crawl(warc, folder)
+    except InputError:
+        shutil.rmtree(folder)
+        folder.mkdir()
+        return False
+    return True
+
+
+def fates_of(log: Path) -> list[dict[str, Any]]:
+    """The lines of a crawl's log, split as bytes: text would also end lines at U+2028."""
+    return [json.loads(line) for line in log.read_bytes().splitlines()]

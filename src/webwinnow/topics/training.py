@@ -6,17 +6,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Self, TypeVar
+from typing import Annotated, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.counted import counted
 from webwinnow.errors import InputError
-from webwinnow.methods.settings import MethodSettings, setting
-from webwinnow.site.hmt.arraychecks import Arrays
+from webwinnow.settings import Settings, setting
+from webwinnow.storage.arrays import Stored
 from webwinnow.topics.fusion import LINK_SMOOTHING, Neighbours
-from webwinnow.topics.sitepages import SitePages
+from webwinnow.topics.pages import SitePages
 from webwinnow.topics.topicwords import HeldOut, LearnedWords, TopicWords, learn_words
 
 NEAREST = 3
@@ -31,19 +31,15 @@ HeldOutSite = tuple[SitePages, HeldOut, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopicSettings(MethodSettings):
+class TopicSettings(Settings):
     """How topics are learned."""
 
-    nearest: int = setting(
-        NEAREST, "superpage, topicvector: training sites that vote", "1 or more", int, lambda v: v >= 1
+    nearest: Annotated[int, setting("superpage, topicvector: training sites that vote", least=1)] = NEAREST
+    link_smoothing: Annotated[float, setting("multiscale: links added to each pair of topics (11)", above=0)] = (
+        LINK_SMOOTHING
     )
-    link_smoothing: float = setting(
-        LINK_SMOOTHING, "multiscale: links added to each pair of topics (11)", "above 0", float, lambda v: v > 0
-    )
-    tolerance: float = setting(
-        TOLERANCE, "trees: EM ends when a pass gains less, in nats per site", "0 or more", float, lambda v: v >= 0
-    )
-    passes: int = setting(MOST_PASSES, "trees: passes of EM at most", "1 or more", int, lambda v: v >= 1)
+    tolerance: Annotated[float, setting("trees: EM ends when a pass gains less, in nats per site", least=0)] = TOLERANCE
+    passes: Annotated[int, setting("trees: passes of EM at most", least=1)] = MOST_PASSES
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +56,7 @@ class TopicPrediction:
     blocks: Floats | None = None
 
 
-class TopicMethod(ABC):
+class TopicMethod(Stored, ABC):
     """A method of classifying sites."""
 
     name: ClassVar[str]
@@ -81,15 +77,6 @@ class TopicMethod(ABC):
     @abstractmethod
     def none_of_these(self, site: SitePages) -> float:
         """P(the site has none of the topics); NaN if none of its words is known."""
-
-    @abstractmethod
-    def to_arrays(self) -> Arrays:
-        """The learned state as named arrays."""
-
-    @classmethod
-    @abstractmethod
-    def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
-        """Read the result of `to_arrays` for this number of topics; `ValueError` if it does not fit."""
 
 
 class WordMethod(TopicMethod):

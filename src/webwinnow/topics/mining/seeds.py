@@ -14,7 +14,7 @@ from webwinnow.page.urls import SiteKey
 from webwinnow.run.inputs import open_pages
 from webwinnow.run.tablefiles import check_label_column, read_label_column, read_labels
 from webwinnow.topics.denoising import WordCounter
-from webwinnow.topics.sitepages import PageWords
+from webwinnow.topics.pages import PageWords
 
 LABEL = "label"
 TABLES = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")

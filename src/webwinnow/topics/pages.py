@@ -12,14 +12,13 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.errors import InputError
 from webwinnow.page._words import word_spans
 from webwinnow.page.records import PageRecord
 from webwinnow.page.tree import PageTree
 from webwinnow.page.urls import SiteKey
 from webwinnow.page.words import StopList, word_hash
-from webwinnow.site.hmt.arraychecks import frozen
-from webwinnow.topics.multiscaletree import NOTHING, BlockTree, LinkTree, joined_parents, links_of
+from webwinnow.storage.arrays import frozen
+from webwinnow.topics.trees import NOTHING, BlockTree, LinkTree, joined_parents, links_of
 
 REPEATED_SHARE = 0.5
 """A block whose text is on at least this share of the site's pages is repeated, as in method `repeated`."""
@@ -151,8 +150,6 @@ class SitePages:
         urls = tuple(page.url for page in pages)
         if page_tree is None:
             page_tree = LinkTree.of(urls, [page.links for page in pages], start)
-        elif sorted(page_tree.page[page_tree.page != NOTHING].tolist()) != list(range(len(pages))):
-            raise InputError(f"the page tree is not one of these {len(pages)} pages")
         first = np.cumsum([0, *map(len, pages)])
         hosts = frozenset(filter(None, map(_host, urls)))
         said = np.concatenate([page.said for page in pages]) if pages else np.zeros(0, np.uint64)
@@ -196,8 +193,6 @@ class SitePages:
 
     def keeping(self, nodes: NDArray[np.bool_]) -> Self:
         """The same site with `kept` restricted to these nodes. The others stay in the trees, without observation."""
-        if nodes.shape != self.kept.shape:
-            raise InputError(f"a mask of shape {nodes.shape} for {len(self.kept)} nodes")
         kept = self.kept & nodes
         return replace(self, kept=frozen(kept), page_words=_by_page(self.words, kept, self.first))
 

@@ -1,33 +1,39 @@
 """Reading a site page by page (Sites, Algorithm 1, steps 3.1 to 3.7): which links to follow, and when to stop.
 
 `SiteReading` gets each page as it is fetched, breadth-first, and decides whether its links are worth following (14) and
-whether the topic of the site is settled. It does not fetch pages itself: a crawl asks it.
+whether the topic of the site is settled. It does not fetch pages itself: `PrunedFollow` steers a crawl by it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, Self
+from dataclasses import dataclass, replace
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.methods.settings import MethodSettings, setting, yes_or_no
+from webwinnow.crawl.follow import CrawledPage, Next, asks_not_to
+from webwinnow.errors import PageRefused
+from webwinnow.page.parsing import parse
+from webwinnow.page.records import PageRecord
+from webwinnow.page.tree import PageTree
 from webwinnow.page.urls import canonical
-from webwinnow.topics.multiscaletree import LinkTree
+from webwinnow.settings import Settings, setting
+from webwinnow.topics.denoising import WordCounter
+from webwinnow.topics.methods import TwoPhase
+from webwinnow.topics.pages import LEAST_PAGES, REPEATED_SHARE, PageWords, SitePages, WordCounts
 from webwinnow.topics.pruning import Everything, GrowingTree, KlRule, Rule
-from webwinnow.topics.sitepages import LEAST_PAGES, REPEATED_SHARE, PageWords, SitePages, WordCounts
-from webwinnow.topics.topicmethod import TOLERANCE, Training
 from webwinnow.topics.topicwords import TopicWords
-from webwinnow.topics.treemethods import TwoPhase
+from webwinnow.topics.training import TOLERANCE, Training
+from webwinnow.topics.trees import LinkTree
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadingSettings(MethodSettings):
+class ReadingSettings(Settings):
     """When the links of a page are followed, and when the topic of a site is settled.
 
     - `published`: a setting below that is None has the paper's value, otherwise ours: see `filled`.
@@ -38,30 +44,19 @@ class ReadingSettings(MethodSettings):
       never, as published. A site then ends where all its links were followed or pruned.
     """
 
-    published: bool = setting(
-        False,
-        "for each setting below that is none, use the paper's value (true) or ours (false)",
-        "true or false",
-        yes_or_no,
-        lambda v: v in (True, False),
+    published: Annotated[
+        bool, setting("for each setting below that is none, use the paper's value (true) or ours (false)")
+    ] = False
+    delta: Annotated[
+        float | None,
+        setting("least change of probabilities (14), in nats: topics.tolerance, or 0.001 (ours)", least=0),
+    ] = None
+    least: Annotated[int | None, setting("first pages of a site, which are always added: 1, or 10 (ours)", least=1)] = (
+        None
     )
-    delta: float | None = setting(
-        None,
-        "least change of probabilities (14), in nats: topics.tolerance, or 0.001 (ours)",
-        "0 or more",
-        float,
-        lambda v: v >= 0,
-    )
-    least: int | None = setting(
-        None, "first pages of a site, which are always added: 1, or 10 (ours)", "1 or more", int, lambda v: v >= 1
-    )
-    unchanged: int | None = setting(
-        None,
-        "unchanging pages after which a topic is settled, 0 for never: 0, or 5 (ours)",
-        "0 or more",
-        int,
-        lambda v: v >= 0,
-    )
+    unchanged: Annotated[
+        int | None, setting("unchanging pages after which a topic is settled, 0 for never: 0, or 5 (ours)", least=0)
+    ] = None
 
     def filled(self, tolerance: float = TOLERANCE) -> FilledReading:
         """All values. Delta is published as "the convergence parameter used in the HMT training": `tolerance`."""
@@ -198,3 +193,46 @@ class SiteReading:
         often = [pages >= LEAST_PAGES and self._said[key] >= REPEATED_SHARE * pages for key in page.said.tolist()]
         kept = ~np.array(often, np.bool_) if page.counted is None else page.counted & ~np.array(often, np.bool_)
         return self.model.evidence(page.words.at(kept), page)
+
+
+class PrunedFollow:
+    """Steers a crawl by one `SiteReading` per start page: links are followed where the page tree grows, and a site is
+    left when its topic is settled. With `keep_trees` the trees of pages and the spelling of their words are kept.
+    """
+
+    learns = True
+
+    def __init__(
+        self, readings: dict[str, SiteReading], *, counter: WordCounter | None = None, keep_trees: bool = False
+    ) -> None:
+        self.readings, self.counter = readings, counter or WordCounter()
+        self.keep_trees = keep_trees
+        self.trees: dict[str, list[PageTree]] = {start: [] for start in readings}
+        self.spelled: dict[str, dict[int, str]] = {start: {} for start in readings}
+
+    def next(self, page: CrawledPage) -> Next:
+        """The links to follow from a page."""
+        reading = self.readings.get(page.start)
+        if reading is None:
+            return Next()
+        words = self.counter.of(page.tree, self.spelled[page.start] if self.keep_trees else None)
+        unwilling = asks_not_to(page.tree)
+        read = reading.read(replace(words, links=()) if unwilling else words, page.referrer)
+        if self.keep_trees:
+            self.trees[page.start].append(page.tree)
+        return Next(page.links if read.follow and not unwilling else (), leave_site=read.settled)
+
+
+def stored_words(record: PageRecord, counter: WordCounter, spelled: dict[int, str] | None = None) -> PageWords | None:
+    """The words of a stored page, without links if it forbids following them; None if it cannot be read."""
+    try:
+        tree = parse(record.body, url=record.url, content_type=record.content_type)
+    except PageRefused:
+        return None
+    words = counter.of(tree, spelled)
+    return replace(words, links=()) if asks_not_to(tree) else words
+
+
+def linked_urls(pages: Sequence[PageWords]) -> set[str]:
+    """The URLs that pages link to."""
+    return {canonical(link) for page in pages for link in page.links}

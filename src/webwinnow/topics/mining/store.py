@@ -13,11 +13,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from webwinnow.errors import InputError
 from webwinnow.storage.database import open_database, read_note, transaction, write_note
 
 FILE: Final = "mine.sqlite"
-FORMAT_VERSION: Final = 3
+FORMAT_VERSION: Final = 4
 _SCHEMA: Final = """
 CREATE TABLE site (
     name TEXT PRIMARY KEY, place INTEGER NOT NULL, start TEXT NOT NULL, round INTEGER NOT NULL, label TEXT,
@@ -54,12 +53,9 @@ class StoredSite:
 class MineStore:
     """The state of one run, in its folder."""
 
-    def __init__(self, folder: Path, *, create: bool) -> None:
-        path = folder / FILE
-        if not create and not path.is_file():
-            raise InputError(f"{folder} has no run of webwinnow sites mine")
+    def __init__(self, folder: Path) -> None:
         self._database = open_database(
-            path,
+            folder / FILE,
             _SCHEMA,
             version=FORMAT_VERSION,
             advice="wait if another run is using the folder, or give another folder",
@@ -78,12 +74,6 @@ class MineStore:
     def note(self, name: str, value: Any) -> None:
         """Store a value under a name."""
         write_note(self._database, name, value)
-
-    def note_all(self, values: dict[str, Any]) -> None:
-        """Store several values in one transaction."""
-        with transaction(self._database):
-            for name, value in values.items():
-                write_note(self._database, name, value)
 
     def noted(self, name: str) -> Any:
         """The value stored under a name, or None."""

@@ -1,4 +1,4 @@
-"""Methods over the trees of a site: `markovtree` (Ester et al. [9]), `hmt`, `twophase`, `multiscale` (Sites 3, 4)."""
+"""Methods of classifying sites, from whole sites to trees of pages and blocks (Sites 2 to 4; Ester et al. [9])."""
 
 from __future__ import annotations
 
@@ -9,14 +9,22 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.site.hmt.arraychecks import Arrays, floats
 from webwinnow.site.hmt.treemodel import soft_evidence
+from webwinnow.storage.arrays import Held, Stored
 from webwinnow.topics.fusion import LinkTopics, Neighbours, fuse, fuse_scales, site_context
-from webwinnow.topics.nearestsites import topic_counts
-from webwinnow.topics.sitepages import SitePages
-from webwinnow.topics.topicmethod import HeldOutSite, TopicMethod, TopicPrediction, TopicSettings, Training, WordMethod
+from webwinnow.topics.pages import SitePages
 from webwinnow.topics.topicwords import Scored, TopicWords, probabilities
+from webwinnow.topics.training import (
+    NEAREST,
+    HeldOutSite,
+    TopicMethod,
+    TopicPrediction,
+    TopicSettings,
+    Training,
+    WordMethod,
+)
 from webwinnow.topics.treescale import FLOOR, SITE_DAMPING, Observed, TreeScale, at_nodes, page_observations
+from webwinnow.topics.wordrows import WordRows
 
 SMOOTHING = 1.0
 """Pages added to every pair of topics (Laplace; ours)."""
@@ -28,6 +36,14 @@ CALIBRATED_SITES = 24
 Floats = NDArray[np.float64]
 
 
+Parts = dict[str, tuple[type[Stored], str]]
+VOTING = {
+    "topic": Held(("sites",), np.int64, high="topics"),
+    "nearest": Held((1,), np.int64, low=1, usual=NEAREST),
+}
+"""The arrays of methods in which sites vote: the topic of each, and how many of the nearest vote."""
+
+
 @dataclass(frozen=True, eq=False)
 class MarkovTree(WordMethod):
     """The 0-order Markov tree: a page's topic depends on the site's topic only.
@@ -36,6 +52,8 @@ class MarkovTree(WordMethod):
     """
 
     name: ClassVar[str] = "markovtree"
+    PARTS: ClassVar[Parts] = {"words": (TopicWords, "")}
+    ARRAYS: ClassVar[dict[str, Held]] = {"emitted": Held(("topics", "topics"), low=np.finfo(np.float64).tiny, high=1.0)}
     words: TopicWords
     emitted: Floats
 
@@ -56,20 +74,13 @@ class MarkovTree(WordMethod):
         likelihood = np.log(self.emitted) @ topic_counts(pages)
         return TopicPrediction(probabilities(likelihood[None])[0], pages, pages)
 
-    def to_arrays(self) -> Arrays:
-        return self.words.to_arrays() | {"emitted": self.emitted}
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
-        emitted = floats(arrays, "emitted", (topics, topics), low=np.finfo(np.float64).tiny, high=1.0)
-        return cls(TopicWords.from_arrays(arrays, topics), emitted)
-
 
 @dataclass(frozen=True, eq=False)
 class HmtMethod(WordMethod):
     """A hidden Markov tree over the pages of a site; the site's topic is the state of the root (3.2, Figure 2b)."""
 
     name: ClassVar[str] = "hmt"
+    PARTS: ClassVar[Parts] = {"words": (TopicWords, ""), "pages": (TreeScale, "page_")}
     words: TopicWords
     pages: TreeScale
 
@@ -95,13 +106,6 @@ class HmtMethod(WordMethod):
         pages[tree.page[there]] = self.pages.nodes(tree.parent, evidence)[there]
         return TopicPrediction(self.pages.roots(tree.parent, evidence)[0], pages, texts)
 
-    def to_arrays(self) -> Arrays:
-        return self.words.to_arrays() | self.pages.to_arrays("page")
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
-        return cls(TopicWords.from_arrays(arrays, topics), TreeScale.from_arrays(arrays, "page", topics))
-
 
 @dataclass(frozen=True, eq=False)
 class TwoPhase(WordMethod):
@@ -112,6 +116,7 @@ class TwoPhase(WordMethod):
     """
 
     name: ClassVar[str] = "twophase"
+    PARTS: ClassVar[Parts] = {"words": (TopicWords, ""), "blocks": (TreeScale, "block_"), "pages": (TreeScale, "page_")}
     words: TopicWords
     blocks: TreeScale
     pages: TreeScale
@@ -150,14 +155,6 @@ class TwoPhase(WordMethod):
         of_site = self.pages.roots(parent, self.pages.evidence(shown), text)[0]
         return TopicPrediction(of_site, found, pages, blocks)
 
-    def to_arrays(self) -> Arrays:
-        return self.words.to_arrays() | self.blocks.to_arrays("block") | self.pages.to_arrays("page")
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
-        scales = (TreeScale.from_arrays(arrays, name, topics) for name in ("block", "page"))
-        return cls(TopicWords.from_arrays(arrays, topics), *scales)
-
 
 @dataclass(frozen=True, eq=False)
 class Multiscale(TopicMethod):
@@ -170,6 +167,7 @@ class Multiscale(TopicMethod):
     """
 
     name: ClassVar[str] = "multiscale"
+    PARTS: ClassVar[Parts] = {"raw": (TwoPhase, ""), "links": (LinkTopics, ""), "final": (TreeScale, "final_")}
     raw: TwoPhase
     final: TreeScale
     links: LinkTopics
@@ -224,16 +222,6 @@ class Multiscale(TopicMethod):
         found = self.raw.blocks.roots(site.parent, evidence, fuse(pages, fused.site, priors[1]))  # step 4
         return fuse(text, context, priors[0]), found
 
-    def to_arrays(self) -> Arrays:
-        links = {"linking": self.links.linking, "linked": self.links.linked}
-        return self.raw.to_arrays() | links | self.final.to_arrays("final")
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
-        links = [floats(arrays, name, (topics, topics), high=1.0) for name in ("linking", "linked")]
-        final = TreeScale.from_arrays(arrays, "final", topics)
-        return cls(TwoPhase.from_arrays(arrays, topics), final, LinkTopics(*links))
-
 
 def _page_scale(
     scale: TreeScale,
@@ -253,3 +241,110 @@ def _some_pages(site: SitePages, posteriors: Floats) -> Observed:
     pages = np.unique(np.linspace(0, len(site) - 1, LEARNED_PAGES).round().astype(np.int64))
     nodes = np.concatenate([np.arange(site.first[p], site.first[p + 1]) for p in pages.tolist()])
     return at_nodes(site.parent, posteriors, nodes)
+
+
+Indexes = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Superpage(TopicMethod):
+    """All words of a site as one page; the nearest training sites vote (Sites 2, the baseline).
+
+    Sublinear tf-idf over sites, cosine, k = 3. Nothing is cleaned: that is what makes it the baseline.
+    """
+
+    name: ClassVar[str] = "superpage"
+    ARRAYS: ClassVar[dict[str, Held]] = {
+        "key": Held(("words",), np.uint64),
+        "weight": Held(("words",)),
+        "row": Held(("cells",), np.int64),
+        "column": Held(("cells",), np.int64, high="words"),
+        "value": Held(("cells",)),
+        **VOTING,
+    }
+    key: NDArray[np.uint64]
+    weight: Floats
+    row: Indexes
+    column: Indexes
+    value: Floats
+    topic: Indexes
+    topics: int
+    nearest: int = NEAREST
+
+    @classmethod
+    def learn(cls, training: Training) -> Self:
+        """Keep the vectors of all sites; idf = log ((1 + sites) / (1 + sites with the word)) + 1."""
+        words = [site.all_words for site in training.sites]
+        key, sites_with = np.unique(np.concatenate([one.key for one in words]), return_counts=True)
+        weight = np.log((1 + len(words)) / (1 + sites_with)) + 1.0
+        rows = WordRows.join([WordRows.of(one, key).weighted(weight) for one in words])
+        cells = (rows.row, rows.column, rows.value)
+        return cls(key, weight, *cells, training.topic, training.topics, training.settings.nearest)
+
+    def predict(self, site: SitePages, neighbours: Neighbours | None = None) -> TopicPrediction:  # noqa: ARG002
+        """Votes of the nearest sites, weighted by cosine."""
+        own = WordRows.of(site.all_words, self.key).weighted(self.weight)
+        vector = np.zeros(len(self.key))
+        vector[own.column] = own.value
+        rows = WordRows(len(self.topic), self.row, self.column, self.value)
+        return TopicPrediction(votes(rows.times(vector), self.topic, self.topics, self.nearest))
+
+    def none_of_these(self, site: SitePages) -> float:
+        """0 if a word is known: the baseline always answers."""
+        return 0.0 if np.isin(site.all_words.key, self.key).any() else float("nan")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TopicVector(WordMethod):
+    """A site as the vector of its pages' topics: pages are classified by words, sites by the nearest such vectors.
+
+    Cosine, k = 3. The vectors of training sites are predicted by the other sites; the only site of a topic has a
+    vector with that topic alone.
+    """
+
+    name: ClassVar[str] = "topicvector"
+    PARTS: ClassVar[Parts] = {"words": (TopicWords, "")}
+    ARRAYS: ClassVar[dict[str, Held]] = {"vectors": Held(("sites", "topics")), **VOTING}
+    words: TopicWords
+    vectors: Floats
+    topic: Indexes
+    nearest: int = NEAREST
+
+    @classmethod
+    def learn(cls, training: Training) -> Self:
+        """Learn the words, and keep the vector of each site."""
+        alone = np.eye(training.topics)
+        vectors = [
+            alone[number] if held is None else topic_counts(held.pages)
+            for held, number in zip(training.held_out, training.topic.tolist(), strict=True)
+        ]
+        return cls(training.words, np.stack(vectors), training.topic, training.settings.nearest)
+
+    def predict(self, site: SitePages, neighbours: Neighbours | None = None) -> TopicPrediction:  # noqa: ARG002
+        """Votes of the nearest vectors."""
+        pages = self.words.of_pages(site.page_words)
+        cosines = _unit(self.vectors) @ _unit(topic_counts(pages))
+        return TopicPrediction(votes(cosines, self.topic, pages.shape[1], self.nearest), pages, pages)
+
+
+def votes(similarity: Floats, topic: Indexes, topics: int, nearest: int = NEAREST) -> Floats:
+    """The share of each topic in the votes of the nearest sites, each vote weighted by its similarity.
+
+    Of equally similar sites the first ones vote. If none is similar, all topics have the same share.
+    """
+    chosen = np.argsort(-similarity, kind="stable")[:nearest]
+    given = np.bincount(topic[chosen], np.maximum(similarity[chosen], 0.0), topics).astype(np.float64)
+    total = given.sum()
+    return given / total if total > 0 else np.full(topics, 1 / topics)
+
+
+def topic_counts(pages: Floats) -> Floats:
+    """The number of pages of each topic, by the most probable topic; pages without known words are not counted."""
+    known = pages[~np.isnan(pages[:, 0])]
+    return np.bincount(known.argmax(axis=1), minlength=pages.shape[1]).astype(np.float64)
+
+
+def _unit(rows: Floats) -> Floats:
+    length = np.sqrt((rows * rows).sum(axis=-1, keepdims=True))
+    found: Floats = rows / np.where(length > 0, length, 1.0)
+    return found
