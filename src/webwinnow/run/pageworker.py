@@ -118,6 +118,7 @@ class PageWorker:
             self.run = settings
             self.cleans_at_once = not settings.learns
             self.stages = Stages.of(settings)
+            self.categories = self.stages.categories
             task = settings.task if self.stages.instead is None else self.stages.instead.task or settings.task
             self.cleaner = Cleaner.of(settings.method, settings.cleaning, task, selection=settings.selection)
             self.method = self.cleaner.method
@@ -288,7 +289,7 @@ class PageWorker:
             found = clean.outcome
             outcome, reason = ("dropped", found.reason) if isinstance(found, Dropped) else ("kept", clean.verdict.note)
             return PageCleaned(line, [], outcome, reason, clean.kept_words, clean.all_words, tallies=tallies)
-        record = clean.record(also=run.also, categories=stages.categories, view=run.view, fetched=job.fetched_at)
+        record = clean.record(also=run.also, categories=self.categories, view=run.view, fetched=job.fetched_at)
         record |= about
         for stage in stages.filling:
             stage.fill(clean, record)
