@@ -53,7 +53,7 @@ class ParsedCollection:
 
     Rows come in the order (site, input ordinal). Pages are parsed when the collection is opened; the workers stay for
     further jobs (`run`). A page that cannot be parsed is a row with an error. `has_markup` is False for records of
-    `clean`, whose pages are plain text (`io.recordpages`).
+    `clean`, whose pages are plain text (`run.recordpages`).
     """
 
     def __init__(
