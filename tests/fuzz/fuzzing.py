@@ -278,11 +278,11 @@ def thesaurus_seeds() -> list[bytes]:
 
 def read_page(data: bytes, _: Path) -> None:
     from webwinnow import clean_page, learn, metadata, parse
-    from webwinnow.methods.registry import METHODS
+    from webwinnow.methods.registry import method_names
 
     tree = parse(data, url=f"{SITE}/x")
     metadata(tree)
-    names = sorted(METHODS)
+    names = sorted(method_names())
     chosen = [names[len(data) % len(names)], "combined"]
     for method in chosen:
         clean = clean_page(tree, method)

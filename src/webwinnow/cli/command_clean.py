@@ -16,7 +16,7 @@ from webwinnow.cli.terminal import UNCHANGED, finish, shown_progress, stoppable
 from webwinnow.errors import SettingsError, WebwinnowError
 from webwinnow.judge.tasks import DEFAULT_TASK, task_of
 from webwinnow.methods.registry import DEFAULT_METHOD
-from webwinnow.methods.viewsettings import METHOD, VIEW_ONLY, ViewSettings
+from webwinnow.methods.viewsettings import DOCVIEW, VIEW_ONLY, ViewSettings
 from webwinnow.page.parsing import ParseLimits
 from webwinnow.page.urls import SiteKey
 from webwinnow.run.cleaning import is_unfinished, run, run_folder
@@ -228,7 +228,7 @@ def _check_without_view(context: typer.Context, method: str, pairs: list[str], *
     for name in (pair.partition("=")[0].strip() for pair in pairs):
         group, _, field = name.partition(".")
         is_read = field not in VIEW_ONLY and (method == group or has_categories)
-        if group == METHOD and not is_read:
+        if group == DOCVIEW and not is_read:
             raise SettingsError(f"{name} has no effect with --no-view; leave it out")
 
 

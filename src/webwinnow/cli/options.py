@@ -22,7 +22,7 @@ from webwinnow.features.vectors import FEATURE_KINDS, VectorSettings
 from webwinnow.judge.models import Favor
 from webwinnow.judge.selection import Selection
 from webwinnow.judge.tasks import TASKS
-from webwinnow.methods.registry import METHODS, CleaningSettings, check_read_by, check_settings, method_named
+from webwinnow.methods.registry import CleaningSettings, check_read_by, check_settings, method_named, method_names
 from webwinnow.page.parsing import ParseLimits
 from webwinnow.page.urls import SiteKey
 from webwinnow.page.words import StopList
@@ -147,7 +147,7 @@ MaxBytes = Annotated[int, reading("Refuse pages that are longer than this many b
 
 # Cleaning
 
-Method = Annotated[str, cleaning(f"Cleaning method: {', '.join(METHODS)}.")]
+Method = Annotated[str, cleaning(f"Cleaning method: {', '.join(method_names())}.")]
 Settings = Annotated[
     list[str] | None,
     cleaning(
@@ -465,7 +465,8 @@ def weight_settings(pairs: list[str] | None, weighting: str, *, mapped: bool = T
         if pair.partition("=")[0].strip().removeprefix("cst.") not in known:
             expected = ", ".join(f"cst.{name}=..." for name in known)
             raise SettingsError(f"there is no setting {pair!r} of the weights; expected one of {expected}")
-    return CleaningSettings.from_pairs(pairs or (), cst=known).cst.weights
+    weights: CstWeightSettings = CleaningSettings.from_pairs(pairs or (), cst=known).cst.weights
+    return weights
 
 
 def stop_list(path: Path | None) -> StopList:

@@ -14,15 +14,16 @@ from numpy.typing import NDArray
 from webwinnow.judge import verdict as reasons
 from webwinnow.judge._judging import node_reasons, spread, whole_reasons
 from webwinnow.judge.emptypages import why_empty
-from webwinnow.judge.evidence import PageContext, PageEvidence
+from webwinnow.judge.evidence import PageEvidence, evidence_of, owner_of, page_model, sections_of, shown_of
 from webwinnow.judge.kinds import KIND_CODE
-from webwinnow.judge.models import Favor, PageModel
+from webwinnow.judge.models import Favor
 from webwinnow.judge.pictures import judged_pictures
 from webwinnow.judge.tails import find_tails
 from webwinnow.judge.verdict import Verdict, keep_around
 from webwinnow.judge.visualevidence import unseen_blocks, with_layout
 from webwinnow.judge.wholes import HIDDEN_ABOVE, SAID_OFTEN, completed, headed, labels, pooled
 from webwinnow.page.blocks import runs_of_nodes
+from webwinnow.page.page import Page
 from webwinnow.page.tree import PageTree
 from webwinnow.settings import KEEP, METHOD, Settings, setting
 from webwinnow.site.blocktable import SiteEvidence
@@ -98,20 +99,20 @@ class PageSettings(Settings):
     ] = True
 
 
-def clean(page: PageContext, _model: LearnedSite | None, settings: PageSettings) -> Verdict:
+def clean(page: Page, _model: LearnedSite | None, settings: PageSettings) -> Verdict:
     """Keep the blocks that are probably main content, hidden ones too: scripts reveal them."""
-    evidence = page.evidence
+    evidence = evidence_of(page)
     own = evidence.probability
     if settings.layout and page.tree.layout is not None:
         own = with_layout(page, own, keep_likely=settings.unseen)
     probability = pooled(page, own) if settings.wholes else own
-    model = page.model or PageModel.load()
+    model = page_model(page)
     lowest, confidence = model.judged(probability, evidence.words, settings.favor, evidence.genre_probability)
     return verdict_of(page, own, probability, lowest, confidence, settings, method="page")
 
 
 def verdict_of(
-    page: PageContext,
+    page: Page,
     own: NDArray[np.float64],
     probability: NDArray[np.float64],
     lowest: float,
@@ -127,9 +128,9 @@ def verdict_of(
     `own` are the probabilities before those of wholes. With `asked`, what the site shows about each block, the reason
     of removed blocks that it repeats is that.
     """
-    tree, blocks, evidence = page.tree, page.blocks, page.evidence
+    tree, blocks, evidence = page.tree, page.blocks, evidence_of(page)
     comments, repeated = settings.comments, None if asked is None else asked.share >= SAID_OFTEN
-    shown = page.shown
+    shown = shown_of(page)
     pooled_in = probability >= lowest
     if not settings.wholes:
         probability = headed(blocks, evidence, probability, repeated)
@@ -173,8 +174,8 @@ def verdict_of(
     whole = None
     if settings.wholes and not empty:
         of_nodes = page.structures.table_of, page.structures.record_of, page.structures.list_of
-        judged = keep, own >= lowest, pooled_in, label, page.sections.level
-        whole = whole_reasons(*judged, page.owner, *of_nodes, _WHOLES)
+        judged = keep, own >= lowest, pooled_in, label, sections_of(page).level
+        whole = whole_reasons(*judged, owner_of(page), *of_nodes, _WHOLES)
     keep_runs, of_posts, run_reason, score = spread(
         blocks.first_run,
         evidence.said,

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import MissingExtra, SettingsError
-from webwinnow.judge.evidence import PageContext
 from webwinnow.judge.verdict import KEEP_SELECTED_REASON, NO_TABLES_REASON, REMOVE_SELECTED_REASON, Verdict
 from webwinnow.lazy import lazy_pattern
 from webwinnow.page.markup import ATTRIBUTES, BOX_ATTRIBUTE
+from webwinnow.page.page import Page
 from webwinnow.page.tree import PageTree
 from webwinnow.settings import KEEP, Setting, Settings, setting
 
@@ -65,7 +65,7 @@ class Selection(Settings):
         """Whether nothing is selected, so that pages stay as the method cleaned them."""
         return self.tables and not self.keep and not self.drop
 
-    def applied(self, page: PageContext, verdict: Verdict) -> Verdict:
+    def applied(self, page: Page, verdict: Verdict) -> Verdict:
         """The verdict with the selected parts kept or removed."""
         tree = page.tree
         if self.is_everything or not tree.run_count:

@@ -27,7 +27,6 @@ from webwinnow.links.graph import (
     pagerank,
 )
 from webwinnow.links.stage_links import LINK_FIELDS
-from webwinnow.page.records import PageRecord
 from webwinnow.page.urls import SiteKey, canonical
 from webwinnow.progress import no_progress
 from webwinnow.record.fields import Field, FieldKind
@@ -239,7 +238,7 @@ class _Links:
         return found
 
     def _site_of(self, url: str) -> str:
-        return self.site_by.name(self.site_by.of(PageRecord(url=url, body=b"")), url)
+        return self.site_by.name(self.site_by.of(url), url)
 
     def ranked(self, settings: RankSettings, note: ProblemListener) -> Ranking:
         """Rank the pages; `note` is called with the root pages that are not among them."""

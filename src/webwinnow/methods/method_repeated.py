@@ -7,9 +7,10 @@ from typing import Annotated
 
 import numpy as np
 
-from webwinnow.judge.evidence import PageContext
 from webwinnow.judge.verdict import HIDDEN_REASON, KEPT_REASON, REPEATED_REASON, Verdict, keep_around, without_site
+from webwinnow.methods.registry import Method
 from webwinnow.methods.settings import MinPages
+from webwinnow.page.page import Page
 from webwinnow.settings import Settings, setting
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.sums import block_keys
@@ -25,10 +26,10 @@ class RepeatedSettings(Settings):
     min_pages: MinPages = 3
 
 
-def clean(page: PageContext, model: LearnedSite | None, settings: RepeatedSettings) -> Verdict:
+def clean(page: Page, model: LearnedSite | None, settings: RepeatedSettings) -> Verdict:
     """Keep what is visible and not repeated on the site; each block of text is kept or removed as a whole."""
     tree, blocks = page.tree, page.blocks
-    visible = tree.visible[tree.run_owner]
+    visible = tree.visible_runs
     note = without_site(model, settings.min_pages)
     if note is not None or model is None:
         share = np.zeros(len(blocks))
@@ -52,3 +53,12 @@ def clean(page: PageContext, model: LearnedSite | None, settings: RepeatedSettin
         kind=np.zeros(len(tree), np.uint8),
         note=note,
     )
+
+
+METHOD = Method(
+    "repeated",
+    "remove only what the site repeats",
+    clean,
+    parts=frozenset({"texts"}),
+    settings=RepeatedSettings,
+)

@@ -9,9 +9,10 @@ import numpy as np
 
 from webwinnow.errors import SettingsError
 from webwinnow.judge import verdict as reasons
-from webwinnow.judge.evidence import PageContext
 from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible, without_site
+from webwinnow.methods.registry import Method
 from webwinnow.methods.settings import MinPages, StopWords
+from webwinnow.page.page import Page
 from webwinnow.page.words import StopList, stop_list_of
 from webwinnow.settings import Settings, setting, share
 from webwinnow.site.learned import LearnedSite
@@ -55,7 +56,7 @@ class SegmentSettings(Settings):
         return stop_list_of(self.stop_words)
 
 
-def clean(page: PageContext, model: LearnedSite | None, settings: SegmentSettings) -> Verdict:
+def clean(page: Page, model: LearnedSite | None, settings: SegmentSettings) -> Verdict:
     """Keep the blocks whose entropy (4-2) is at most the threshold."""
     tree = page.tree
     note = without_site(model, settings.min_pages)
@@ -70,3 +71,12 @@ def clean(page: PageContext, model: LearnedSite | None, settings: SegmentSetting
     reason = np.where(entropy <= threshold, reasons.INFORMATIVE_REASON, reasons.REDUNDANT_REASON)[tree.run_owner]
     score = (1.0 - entropy).astype(np.float32)
     return keep_by_reason(tree, "segments", reason, (reasons.INFORMATIVE_REASON,), reasons.REDUNDANT_REASON, score)
+
+
+METHOD = Method(
+    "segments",
+    "keep tables whose words distinguish pages (Lin and Ho; thesis 3.2)",
+    clean,
+    parts=frozenset({"segments"}),
+    settings=SegmentSettings,
+)

@@ -11,9 +11,10 @@ import numpy as np
 
 from webwinnow.errors import InputError
 from webwinnow.judge import verdict as reasons
-from webwinnow.judge.evidence import PageContext
 from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible, without_site
+from webwinnow.methods.registry import Method
 from webwinnow.methods.settings import file_setting
+from webwinnow.page.page import Page
 from webwinnow.page.words import SHINGLE_SIZE
 from webwinnow.settings import Setting, Settings, setting
 from webwinnow.site.learned import LearnedSite
@@ -46,7 +47,7 @@ class TemplateSettings(Settings):
         return PageletSettings(links=self.links, shingle=self.shingle, hashes=self.hashes)
 
 
-def clean(page: PageContext, model: LearnedSite | None, settings: TemplateSettings) -> Verdict:
+def clean(page: Page, model: LearnedSite | None, settings: TemplateSettings) -> Verdict:
     """Drop the pagelets that are templates; keep the others and what is in no pagelet."""
     tree = page.tree
     note = without_site(model, settings.pages) if settings.found is None else None
@@ -67,6 +68,15 @@ def clean(page: PageContext, model: LearnedSite | None, settings: TemplateSettin
     return keep_by_reason(
         tree, "template", reason, (reasons.KEPT_REASON,), reasons.TEMPLATE_REASON, score, drop=dropped
     )
+
+
+METHOD = Method(
+    "template",
+    "remove the pagelets that pages share (Bar-Yossef and Rajagopalan; thesis 3.3)",
+    clean,
+    parts=frozenset({"pagelets"}),
+    settings=TemplateSettings,
+)
 
 
 def _list(path: str) -> TemplateList:

@@ -16,14 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.judge import verdict as reasons
-from webwinnow.judge.evidence import PageContext
 from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible
 from webwinnow.judge.visualevidence import unseen_reason
+from webwinnow.methods.registry import Method
 from webwinnow.methods.visualsegments import GRANULARITY, Segments, segments
 from webwinnow.page._nodes import nearest
 from webwinnow.page._words import word_spans
 from webwinnow.page.layout import PageLayout
 from webwinnow.page.markup import TAG_CODE
+from webwinnow.page.page import Page
 from webwinnow.page.tree import PageTree
 from webwinnow.page.visualcues import VisualCues
 from webwinnow.settings import Settings, setting, share
@@ -53,7 +54,7 @@ class VisualSettings(Settings):
     column: Annotated[float, share("a segment with a smaller share of its width in the main column is beside it")] = 0.1
 
 
-def clean(page: PageContext, _model: LearnedSite | None, settings: VisualSettings) -> Verdict:
+def clean(page: Page, _model: LearnedSite | None, settings: VisualSettings) -> Verdict:
     """Keep the segments of the central part; without a layout, everything that is visible."""
     tree, cues, layout = page.tree, page.visual, page.tree.layout
     if cues is None or layout is None:
@@ -72,6 +73,14 @@ def clean(page: PageContext, _model: LearnedSite | None, settings: VisualSetting
         keep = inside
     keep |= _headlines(tree, layout, cues, found, found.box[main]) & central & ~hub
     return _verdict(tree, cues, found, keep, hub, text, words)
+
+
+METHOD = Method(
+    "visual",
+    "keep the central text-rich part of a rendered page, segmented along visual separators (VIPS)",
+    clean,
+    settings=VisualSettings,
+)
 
 
 def _words(tree: PageTree, cues: VisualCues, found: Segments) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -19,7 +19,6 @@ from typing import IO, Any, NamedTuple, Self
 from zlib import crc32
 
 from webwinnow.errors import SettingsError, WebwinnowError
-from webwinnow.page.records import PageRecord
 from webwinnow.page.tree import PageTree
 from webwinnow.page.treebytes import tree_from_bytes
 from webwinnow.page.urls import SiteKey
@@ -212,7 +211,7 @@ class CollectionStore:
             yield from sites
             return
         for (url,) in self._index.execute("SELECT url FROM pages"):
-            yield SiteKey().of(PageRecord(url=url, body=b""))
+            yield SiteKey().of(url)
 
     def pages_of(self, site: str) -> Iterator[PageRow]:
         """The pages of a site in input order."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Annotated, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from webwinnow.counted import counted
 from webwinnow.errors import InputError
+from webwinnow.lazy import lazy_property
 from webwinnow.settings import Settings, setting
 from webwinnow.storage.arrays import Stored
 from webwinnow.topics.fusion import LINK_SMOOTHING, Neighbours
@@ -146,12 +146,12 @@ class Training:
         """The words of each topic, learned from all sites."""
         return self._words.words
 
-    @cached_property
+    @lazy_property
     def held_out(self) -> list[HeldOut | None]:
         """Predictions for each site by the words of the others; None for the only site of a topic."""
         return self._words.held_out
 
-    @cached_property
+    @lazy_property
     def _words(self) -> LearnedWords:
         return learn_words(self.sites, self.topic, self.topics)
 
