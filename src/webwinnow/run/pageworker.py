@@ -298,7 +298,7 @@ class PageWorker:
         outcome, reason, kept, words = (record[name] for name in ("outcome", "reason", "kept_words", "all_words"))
         is_filtered = is_kept and outcome != "kept"
         rejected = list(_rejected(clean, record, text if is_filtered else None)) if run.rejected else []
-        rows = [] if is_filtered else [stage.row(clean, page, record) for stage in stages.keeping]
+        rows = [] if is_filtered else [stage.row(clean, record) for stage in stages.keeping]
         return PageCleaned(record_line(record, stages.fields), rejected, outcome, reason, kept, words, rows)
 
     # The spool

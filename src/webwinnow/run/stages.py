@@ -18,7 +18,6 @@ from webwinnow.record.fields import Fields, page_fields
 
 if TYPE_CHECKING:
     from webwinnow.judge.tasks import Task
-    from webwinnow.page.page import Page
     from webwinnow.page.tree import PageTree
     from webwinnow.progress import Progress
     from webwinnow.record.cleaner import CleanPage
@@ -64,6 +63,7 @@ class Stage:
     task: Task | None = None
     """The task that pages are cleaned with instead of that of the run."""
     name: str = ""
+    """That of its module."""
     row_bytes: int = 0
     """Bytes that the run keeps of each page for `join`."""
 
@@ -97,7 +97,7 @@ class Stage:
         """What is written about a page that could not be read, instead of a record."""
         return b""
 
-    def row(self, clean: CleanPage, page: Page, record: dict[str, Any]) -> bytes:
+    def row(self, clean: CleanPage, record: dict[str, Any]) -> bytes:
         """What to keep of a page for `join`, in a worker."""
         raise NotImplementedError
 
