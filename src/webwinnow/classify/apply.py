@@ -13,7 +13,7 @@ import numpy as np
 
 from webwinnow.classify.classmodel import ClassModel
 from webwinnow.errors import SettingsError, check_range
-from webwinnow.features.featurefile import WeighedPage, weighed_pages
+from webwinnow.features.run import WeighedPage, weighed_pages
 from webwinnow.features.vectors import VectorBuilder
 from webwinnow.page.urls import SiteKey
 from webwinnow.record.fields import Field, FieldKind, Fields

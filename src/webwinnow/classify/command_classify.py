@@ -237,16 +237,15 @@ def _training_summary(trained: Trained) -> list[str]:
 
 
 def _table(scores: ClassScores) -> list[str]:
-    order = sorted(range(len(scores.classes)), key=lambda c: (-int(scores.pages[c]), scores.classes[c]))
-    shown = sorted(order[:SHOWN_CLASSES], key=lambda c: scores.classes[c])
+    shown = sorted(scores.largest(SHOWN_CLASSES), key=lambda c: scores.classes[c])
     names = [printable(scores.classes[c])[:LONGEST_NAME] for c in shown]
     width = max([5, *map(len, names)])
     lines = [f"  {'class':<{width}}  {'pages':>7}  precision  recall      F"]
     for c, name in zip(shown, names, strict=True):
         row = f"{scores.precision[c]:>9.3f}  {scores.recall[c]:>6.3f}  {scores.f[c]:.3f}"
         lines.append(f"  {name:<{width}}  {int(scores.pages[c]):>7,}  {row}")
-    if len(order) > SHOWN_CLASSES:
-        more = counted(len(order) - SHOWN_CLASSES, "more class", "more classes")
+    if len(scores.classes) > SHOWN_CLASSES:
+        more = counted(len(scores.classes) - SHOWN_CLASSES, "more class", "more classes")
         lines.append(f"  and {more}, of fewer pages (--report, --scores)")
     return lines
 

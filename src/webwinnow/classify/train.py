@@ -32,7 +32,7 @@ from webwinnow.classify.classmodel import METHODS, SEPARATOR, ClassModel, Taxono
 from webwinnow.classify.scores import ClassScores, Reliability
 from webwinnow.counted import counted
 from webwinnow.errors import InputError, SettingsError
-from webwinnow.features.featurefile import weighed_pages
+from webwinnow.features.run import weighed_pages
 from webwinnow.features.vectors import VectorBuilder, VectorSettings
 from webwinnow.methods.method_docview import FeatureVector
 from webwinnow.page.records import PageRecord

@@ -88,25 +88,29 @@ class _SiteEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             trees[site].append(tree)
         return {
             site: SiteModel.learn(
-                choose_pages(((page_key(tree.url), exact_fingerprint(tree), tree) for tree in own), self.learn_pages),
+                choose_pages(((page_key(tree.url), exact_fingerprint(tree), tree) for tree in pages), self.learn_pages),
                 site,
                 parts,
                 joins,
             )
-            for site, own in trees.items()
+            for site, pages in trees.items()
         }
 
 
 class SiteFeatureWeighter(_SiteEstimator):
     """Pages to a CSR matrix of features, weighted as `webwinnow features` weights them.
 
-    `weighting` is `cst`, the compressed structure tree of each page's own site; `wplus` to adjust its weights by all
-    pages of `fit` (docs/wplus.md), where the columns after the words are topics; or `tfidf`, counts times the inverse
-    document frequency over the pages of `fit`. A site that was not in `fit` is learned from its own pages in
-    `transform`, as the command learns it. `site_by` as in `SiteKey`; `mapped` uses the weights of MapCST (thesis 4.3.3)
-    rather than exact ones (5-10), and `weights` gives all settings of the weights instead; `kinds` of `words`,
-    `images`, `links`; `stop_words` leaves stop words out, those of `stop_list` or of each page's language; at most
-    `learn_pages` pages of a site are learned.
+    - `weighting`: `cst`, the compressed structure tree of each page's own site; `wplus`, its weights adjusted by all
+      pages of `fit` (docs/features.md), where the columns after the words are topics; or `tfidf`, counts times the
+      inverse document frequency over the pages of `fit`.
+    - `site_by`: as in `SiteKey`.
+    - `mapped`: whether to use the weights of MapCST (thesis 4.3.3) rather than exact ones (5-10).
+    - `weights`: all settings of the weights instead.
+    - `kinds`: of `words`, `images`, `links`.
+    - `stop_words`: whether to leave stop words out, those of `stop_list` or of each page's language.
+    - `learn_pages`: pages of a site that are learned, at most.
+
+    A site that was not in `fit` is learned from its own pages in `transform`, as the command learns it.
     """
 
     def __init__(
@@ -197,8 +201,8 @@ class SiteFeatureWeighter(_SiteEstimator):
 class SiteTextCleaner(_SiteEstimator):
     """Pages to their clean texts, those of the records of `webwinnow clean`.
 
-    `method` as there, `settings` its settings. A site that was not in `fit` is learned from its own pages in
-    `transform`.
+    `method` is the cleaning method, and `settings` are those of `clean`. A site that was not in `fit` is learned from
+    its own pages in `transform`.
     """
 
     def __init__(

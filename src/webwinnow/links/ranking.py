@@ -42,7 +42,7 @@ from webwinnow.run.unpacking import InputProblem, ProblemListener, ignore_proble
 Algorithm = Literal["pagerank", "hits", "both"]
 Ranked = Literal["page", "site"]
 DECIMALS = 12
-"""Decimals of a score, as many as `graph.TOLERANCE` makes exact."""
+"""Decimals of a score, as many as `TOLERANCE` makes exact."""
 FORMATS = ("jsonl", "csv", "parquet")
 LINK_KEYS = ("source", "target")
 """Names that a line of `links` has and a page does not."""
@@ -55,7 +55,7 @@ class RankSettings:
     - `by`: pages, or sites; a site links to another if one of its pages does.
     - `between_sites`: leave out links within a site, as Kleinberg does.
     - `targets`: also rank linked URLs that are not pages of the input.
-    - `root`: pages (or sites) that answer a query; HITS then works on their base set (`graph.base_set`), with
+    - `root`: pages (or sites) that answer a query; HITS then works on their base set (`base_set`), with
       `near` pages that link to each at most.
     - `tolerance`, `rounds`: when the iterations end.
     """

@@ -1,4 +1,4 @@
-"""What is kept of a page to find its replicas: a row of fixed size, so that ten million pages are one file.
+"""The sketch of a page, by which its replicas are found: a row of fixed size, so ten million pages fit into one file.
 
 A row contains the page's MinHash (Broder 1997) over shingles of words and hashes of its URL, site and title. The
 MinHash uses one permutation (Li, Owen and Zhang 2012): the first bits of a shingle's hash select its slot, a slot

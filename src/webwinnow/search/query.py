@@ -17,7 +17,8 @@ from typing import Literal, NamedTuple, get_args
 
 from webwinnow.errors import SettingsError
 from webwinnow.page.words import words
-from webwinnow.search.index import ABSTRACT, FILTERS, FULL, TEXTS, Clause, IndexFolder, Level, Narrowing, day_number
+from webwinnow.search.index import ABSTRACT, FULL, IndexFolder, day_number
+from webwinnow.search.level import FILTERS, TEXTS, Clause, Level, Narrowing
 from webwinnow.search.spelling import ONE_TYPO, near_words, stems
 
 Within = Literal["two-level", "abstract", "full"]
