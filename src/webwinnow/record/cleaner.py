@@ -240,7 +240,7 @@ class CleanPage:
         view: bool = True,
         fetched: str | None = None,
     ) -> dict[str, Any]:
-        """The page's record (see `io.schema`), without `page_id` and `site`, which only the run knows.
+        """The page's record (see `record.fields`), without `page_id` and `site`, which only the run knows.
 
         Without `view` there are no type, category, keywords, abstract and summary, and the links are those kept. No
         page is published after it was `fetched`, an ISO 8601 time; without that, not after today.

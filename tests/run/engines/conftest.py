@@ -90,4 +90,4 @@ def spark_session() -> Iterator[Any]:
 
     engine = engine_named("spark", jobs=2)
     yield engine
-    engine.carrier.session.stop()
+    engine.cluster.session.stop()
