@@ -110,7 +110,7 @@ def show(
         lines = [
             f"{model.shown_name}: {counted(model.pages, 'page')}"
             + "".join(
-                f"; {name} {counted(len(model.noise_tree(name)), 'element')}, threshold {model.thresholds[name]:.3f}"
+                f"; {name} {counted(len(model.part(name)), 'element')}, threshold {model.thresholds[name]:.3f}"
                 for name in model.noise_trees
             )
             for model in _readable_models(open_models(path), damaged.append)

@@ -24,7 +24,7 @@ from webwinnow.page.tree import PageTree
 from webwinnow.record.cleaner import Cleaner
 from webwinnow.site.learned import NOISE_TREES, LearnedSite
 from webwinnow.site.mapping import NOWHERE
-from webwinnow.site.sums import block_keys
+from webwinnow.site.part_texts import block_keys
 
 MILLION = 1_000_000
 ALWAYS, NEVER = 2 * MILLION, -1

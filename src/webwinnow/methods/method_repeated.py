@@ -11,7 +11,7 @@ from webwinnow.methods.registry import Method
 from webwinnow.methods.settings import MethodSettings, min_pages, setting
 from webwinnow.page.page import Page
 from webwinnow.site.learned import LearnedSite
-from webwinnow.site.sums import block_keys
+from webwinnow.site.part_texts import block_keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

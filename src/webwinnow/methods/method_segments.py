@@ -13,7 +13,7 @@ from webwinnow.methods.settings import MethodSettings, min_pages, setting, share
 from webwinnow.page.page import Page
 from webwinnow.page.words import StopList, stop_list_of
 from webwinnow.site.learned import LearnedSite
-from webwinnow.site.segmenttable import GRID, LITTLE_GAIN, MOST_FEATURES, SEGMENTATIONS, STEP
+from webwinnow.site.segmenttable import GRID, LITTLE_GAIN, MOST_FEATURES, SEGMENTATIONS, STEP, SegmentTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ def clean(page: Page, model: LearnedSite | None, settings: SegmentSettings) -> V
     note = without_site(model, settings.min_pages)
     if note is not None or model is None:
         return keep_visible(tree, "segments", note)
-    table = model.segment_table
+    table: SegmentTable = model.part("segments")
     threshold = settings.threshold
     if threshold is None:
         threshold = table.threshold_of(settings.by, settings.step, settings.features, settings.gain)

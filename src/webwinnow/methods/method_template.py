@@ -17,7 +17,15 @@ from webwinnow.methods.settings import MethodSettings, absolute_path, setting
 from webwinnow.page.page import Page
 from webwinnow.page.words import SHINGLE_SIZE
 from webwinnow.site.learned import LearnedSite
-from webwinnow.site.pagelets import MOST, PAGELET_LINKS, SKETCH_HASHES, TEMPLATE_PAGES, PageletSettings, pagelets_of
+from webwinnow.site.pagelets import (
+    MOST,
+    PAGELET_LINKS,
+    SKETCH_HASHES,
+    TEMPLATE_PAGES,
+    PageletCounts,
+    PageletSettings,
+    pagelets_of,
+)
 from webwinnow.site.templates import TemplateList
 
 
@@ -61,7 +69,7 @@ def clean(page: Page, model: LearnedSite | None, settings: TemplateSettings) -> 
         is_template = listed.marked(tree.url, pagelets.fingerprint)
     else:
         assert model is not None
-        counts = model.pagelet_counts
+        counts: PageletCounts = model.part("pagelets")
         pagelets = pagelets_of(tree, counts.settings)
         is_template = counts.pages_with(pagelets.fingerprint) >= settings.pages
     dropped = pagelets.marked(is_template)

@@ -97,8 +97,8 @@ class CleaningSettings:
     """The settings of all methods, in groups by method: `CleaningSettings(sst=SstSettings(threshold=0.9)).sst`.
 
     Each method reads its own group; `combined` reads `page`. `docview` are also the settings of type, keywords,
-    abstract and relevant links in the records of every method. `wholes` applies to every method except `page` and `combined`.
-    A group that is not given has the defaults of its method. `chosen` are the groups that differ from these.
+    abstract and relevant links in the records of every method. `wholes` applies to every method except `page` and
+    `combined`. A group that is not given has the defaults of its method; `chosen` are those that differ from these.
     """
 
     chosen: dict[str, MethodSettings] = field(default_factory=dict)
