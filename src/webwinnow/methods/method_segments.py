@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from webwinnow.judge import verdict as reasons
-from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible, without_site
+from webwinnow.judge.verdict import Reason, Verdict, keep_by_reason, keep_visible, without_site
 from webwinnow.methods.registry import Method
 from webwinnow.methods.settings import MethodSettings, min_pages, setting, share, stop_words
 from webwinnow.page.page import Page
@@ -58,9 +57,9 @@ def clean(page: Page, model: LearnedSite | None, settings: SegmentSettings) -> V
         threshold = table.threshold_of(settings.by, settings.step, settings.features, settings.gain)
     block, entropy = table.block_entropy(tree, settings.by)
     entropy = entropy[block]
-    reason = np.where(entropy <= threshold, reasons.INFORMATIVE_REASON, reasons.REDUNDANT_REASON)[tree.run_owner]
+    reason = np.where(entropy <= threshold, Reason.INFORMATIVE, Reason.REDUNDANT)[tree.run_owner]
     score = (1.0 - entropy).astype(np.float32)
-    return keep_by_reason(tree, "segments", reason, (reasons.INFORMATIVE_REASON,), reasons.REDUNDANT_REASON, score)
+    return keep_by_reason(tree, "segments", reason, (Reason.INFORMATIVE,), Reason.REDUNDANT, score)
 
 
 METHOD = Method(

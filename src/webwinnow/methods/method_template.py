@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from webwinnow.errors import InputError
-from webwinnow.judge import verdict as reasons
-from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible, without_site
+from webwinnow.judge.verdict import Reason, Verdict, keep_by_reason, keep_visible, without_site
 from webwinnow.methods.registry import Method
 from webwinnow.methods.settings import MethodSettings, absolute_path, setting
 from webwinnow.page.page import Page
@@ -73,11 +72,9 @@ def clean(page: Page, model: LearnedSite | None, settings: TemplateSettings) -> 
         pagelets = pagelets_of(tree, counts.settings)
         is_template = counts.pages_with(pagelets.fingerprint) >= settings.pages
     dropped = pagelets.marked(is_template)
-    reason = np.where(dropped, reasons.TEMPLATE_REASON, reasons.KEPT_REASON)[tree.run_owner]
+    reason = np.where(dropped, Reason.TEMPLATE, Reason.KEPT)[tree.run_owner]
     score = (~dropped).astype(np.float32)
-    return keep_by_reason(
-        tree, "template", reason, (reasons.KEPT_REASON,), reasons.TEMPLATE_REASON, score, drop=dropped
-    )
+    return keep_by_reason(tree, "template", reason, (Reason.KEPT,), Reason.TEMPLATE, score, drop=dropped)
 
 
 METHOD = Method(
