@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 from webwinnow.errors import ModelError
 from webwinnow.judge.evidence import reading_of
 from webwinnow.judge.models import POST_ABOVE, BoostedTrees
+from webwinnow.judge.pictures import empty_boxes
 from webwinnow.judge.regionfeatures import FEATURES, PART_STARTS, PARTS, TOKENS, RegionReading, read_regions
 from webwinnow.judge.removedregions import RemovedRegions, removed_regions, text_free_regions
 from webwinnow.judge.verdict import Reason, Verdict
 from webwinnow.page.page import Page
-from webwinnow.record.html import empty_boxes
 from webwinnow.site.learned import LearnedSite
 from webwinnow.storage.modelfile import ModelFormat
 
