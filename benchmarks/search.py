@@ -29,7 +29,7 @@ _INDEX = """
 import sys, time
 from pathlib import Path
 from webwinnow.run.tablefiles import read_records
-from webwinnow.search import IndexFolder
+from webwinnow.search.index import IndexFolder
 started = time.perf_counter()
 with IndexFolder(sys.argv[1], create=True).writing() as index:
     done = index.put_all(read_records(sys.argv[2:], on_problem=print))

@@ -267,7 +267,7 @@ GOOD_ROW = (
     "| `test_papers.py::test_a_wrong_parameter_is_found` | |"
 )
 GOOD_PARAMETER = (
-    "| pages | 5.3 | 500 | 500 | `webwinnow learn --pages` | `collection.settings.CollectionSettings.learn_pages` | |"
+    "| pages | 5.3 | 500 | 500 | `webwinnow learn --pages` | `run.settings.CollectionSettings.learn_pages` | |"
 )
 
 

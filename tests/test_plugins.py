@@ -1,4 +1,4 @@
-"""What other packages add: `tests/plugins` is a package with a method, a learned part and a command, installed here."""
+"""What other packages add: `tests/plugins` is a package with a method, a learned part, a reader and a command."""
 
 from __future__ import annotations
 
@@ -56,6 +56,15 @@ def test_a_method_of_another_package_cleans_in_the_workers(installed: dict[str, 
     found = texts(webwinnow(installed, "clean", crawl, "-o", "-", "-q", "--method", "leads", "--jobs", "2"))
     assert len(found) == PAGES
     assert all("grows on field" in text and "Read more" not in text for text in found)
+
+
+def test_a_format_of_another_package_is_read_like_ours(installed: dict[str, str], tmp_path: Path) -> None:
+    file = tmp_path / "farm.pages"
+    file.write_text("#pages\n" + "".join(f"http://farm.example/{n}\t{body(n)}\n" for n in range(PAGES)), "utf-8")
+    found = webwinnow(installed, "clean", file, "-o", "-", "-q", "--method", "none", "--jobs", "1")
+    assert [json.loads(line)["url"] for line in found.splitlines()] == [
+        f"http://farm.example/{n}" for n in range(PAGES)
+    ]
 
 
 def test_its_settings_are_given_like_ours(installed: dict[str, str], crawl: Path) -> None:

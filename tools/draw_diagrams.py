@@ -346,58 +346,51 @@ VERDICT = Diagram(
     ),
 )
 
-CLEAN_RUN = Diagram(
-    name="clean-run.svg",
-    wide=820,
-    high=330,
-    title="A run of clean: the command reads, workers parse pages, workers learn and clean sites, the command orders",
+ROOMS = Diagram(
+    name="rooms.svg",
+    wide=860,
+    high=318,
+    title="The rooms: a page flows from run through page, site, judge and record back to run; capabilities plug in",
     parts=(
-        Box(x=10, y=40, wide=110, text=["crawl"], fill="store"),
-        Arrow(points=[(124, 54), (166, 54)]),
-        Box(x=170, y=14, wide=190, text=["command", "io: read and unpack", "collection/workerpool"], titled=True),
-        Arrow(points=[(364, 44), (426, 44)], word="HTML"),
+        Box(x=10, y=66, wide=114, text=["inputs", "WARC, WACZ,", "Parquet, JSONL,", "HTML, URLs"], fill="store"),
+        Arrow(points=[(128, 104), (148, 104)]),
+        Box(x=150, y=74, wide=104, text=["run", "readers,", "workers, spool"], titled=True),
+        Arrow(points=[(258, 104), (290, 104)], word="bytes"),
+        Box(x=294, y=74, wide=104, text=["page", "parse once;", "Page"], titled=True),
+        Arrow(points=[(402, 104), (434, 104)], word="Page"),
+        Box(x=438, y=48, wide=124, text=["site", "parts learned of", "a site's pages"], titled=True),
+        Box(x=438, y=122, wide=124, text=["judge, methods", "keep or remove,", "with the reason"], titled=True),
+        Arrow(points=[(500, 112), (500, 119)], headless=True),
+        Arrow(points=[(566, 150), (610, 150)], word="Verdict"),
+        Box(x=614, y=114, wide=116, text=["record", "CleanPage: text,", "Markdown, fields"], titled=True),
+        Arrow(points=[(734, 150), (754, 150)]),
+        Box(x=756, y=128, wide=96, text=["outputs", "in input order"], fill="store"),
+        Box(x=10, y=10, wide=842, text=["cli: the app, and the commands of the core"], titled=True),
         Box(
-            x=430,
-            y=14,
-            wide=380,
+            x=10,
+            y=214,
+            wide=842,
             text=[
-                "worker, page by page",
-                "parsing: bytes to PageTree",
-                "blocks: cut",
-                "pagemodel: probability of each block",
+                "capabilities: a room each, with command, logic, report, settings",
+                "inspect   crawl   links   replicas   features   cluster   classify   search   topics   serve   papers",
             ],
             titled=True,
         ),
-        Arrow(points=[(620, 94), (620, 128)]),
-        Box(x=430, y=130, wide=380, text=["collection/pagestore: trees, scores, sums"], fill="store"),
-        Arrow(points=[(620, 162), (620, 196)], word=""),
-        Box(x=632, y=162, wide=160, text=["pages of one site"], fill="none"),
+        Arrow(points=[(202, 210), (202, 146)], word=""),
+        Box(x=62, y=176, wide=138, text=["readers, stages"], fill="none"),
+        Arrow(points=[(666, 182), (666, 210)]),
+        Box(x=672, y=182, wide=138, text=["clean pages, records"], fill="none"),
         Box(
-            x=430,
-            y=198,
-            wide=380,
-            text=[
-                "worker, site by site",
-                "site: learn from up to 500 pages",
-                "cleaner, cleaning: verdict",
-                "cleaner: text, pagemeta, docview, replicas",
-            ],
+            x=10,
+            y=274,
+            wide=842,
+            text=["storage: model files, atomic writes, SQLite, messages between processes"],
             titled=True,
         ),
-        Arrow(points=[(426, 236), (364, 236)], word="shards"),
-        Box(
-            x=170,
-            y=198,
-            wide=190,
-            text=["command", "collection/outputparts:", "order (site, input),", "replicas, summary"],
-            titled=True,
-        ),
-        Arrow(points=[(166, 236), (124, 236)]),
-        Box(x=10, y=222, wide=110, text=["output"], fill="store"),
     ),
 )
 
-DIAGRAMS = (PAGE_TREE, SITE_TREE, STRUCTURES, VERDICT, CLEAN_RUN)
+DIAGRAMS = (PAGE_TREE, SITE_TREE, STRUCTURES, VERDICT, ROOMS)
 
 
 def main() -> None:

@@ -13,8 +13,8 @@ import webwinnow
 from webwinnow import CleaningSettings, SettingsError, clean_page, parse
 from webwinnow.methods.registry import method_names
 from webwinnow.methods.viewsettings import ViewSettings
+from webwinnow.record.fields import ordered
 from webwinnow.record.view import DocView
-from webwinnow.run.rows import ordered
 
 URL = "https://grain.test/wheat/"
 STORY = """<html lang=en><head><title>Untitled Document</title></head><body>

@@ -15,7 +15,8 @@ from typer.core import TyperCommand, TyperGroup
 
 from webwinnow import plugins
 from webwinnow._version import __version__
-from webwinnow.cli.terminal import UNCHANGED, printable, stoppable
+from webwinnow.cli.terminal import UNCHANGED, stoppable
+from webwinnow.counted import printable
 from webwinnow.errors import SettingsError, WebwinnowError
 
 PANELS = ("Clean", "Learn", "Inspect", "Mine", "Search", "Sites", "Serve", "Research", "Help")
@@ -128,6 +129,7 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
     os.environ.setdefault(*SLEEPING_THREADS)
+    os.environ["PYTHONSAFEPATH"] = "1"  # the processes of Spark, Ray and pools import nothing from the working folder
     try:
         try:
             app(_with_values(sys.argv[1:]), prog_name="webwinnow")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, Literal
 import typer
 
 from webwinnow.cli import options as opt
-from webwinnow.cli.terminal import printable
+from webwinnow.counted import printable
 from webwinnow.crawl.settings import RenderWhen
 from webwinnow.errors import InputError, PageRefused, SettingsError
 from webwinnow.judge.tasks import DEFAULT_TASK, task_of
@@ -20,7 +20,7 @@ from webwinnow.page.parsing import ParseLimits, parse
 from webwinnow.page.records import Dropped, PageRecord
 from webwinnow.page.urls import SiteKey, is_web_link
 from webwinnow.record.cleaner import Cleaner, CleanPage
-from webwinnow.run.sniff import HEAD_BYTES, surely_no_page
+from webwinnow.run.readers import HEAD_BYTES, surely_no_page
 from webwinnow.run.unpacking import ReadLimits, UnpackedStream
 from webwinnow.site.learned import LearnedSite, limits_for
 
@@ -114,7 +114,7 @@ def page(
     tree = parse(fetched.body, url, content_type=fetched.content_type, limits=limits, layout=fetched.layout)
     clean = cleaner.clean(tree, model)
     if format == "json":
-        from webwinnow.run.rows import ordered  # noqa: PLC0415 (not for other formats)
+        from webwinnow.record.fields import ordered  # noqa: PLC0415 (not for other formats)
 
         written = json.dumps(ordered(clean.record(fetched=fetched.fetched_at)), ensure_ascii=False) + "\n"
     else:

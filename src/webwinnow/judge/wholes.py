@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,6 @@ from webwinnow.judge._judging import pool_records
 from webwinnow.judge.evidence import PageEvidence, evidence_of, headlines_of, owner_of, sections_of, shown_of
 from webwinnow.judge.reading import GENRES
 from webwinnow.judge.verdict import Reason, Verdict, keep_around
-from webwinnow.methods.settings import MethodSettings, setting, yes_or_no
 from webwinnow.page._nodes import nearest
 from webwinnow.page._sections import raised
 from webwinnow.page._structures import pool_lists, pool_tables
@@ -26,6 +26,7 @@ from webwinnow.page.blocks import Blocks
 from webwinnow.page.markup import CUSTOM_TAG, TAG_CODE
 from webwinnow.page.page import Page
 from webwinnow.page.structures import CLOSE, COLON, NO_LINK, WHOLE_TITLE, WRITTEN_TITLE, offered, pair_bits
+from webwinnow.settings import Settings, setting
 from webwinnow.site.blocktable import LABEL_EXCUSES, LABELLED_SURE, SiteEvidence
 
 _HEADINGS = np.zeros(CUSTOM_TAG + 1, np.bool_)
@@ -80,16 +81,15 @@ this page only, at least, so that it is the page's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WholesSettings(MethodSettings):
+class WholesSettings(Settings):
     """Wholes in methods that judge block by block; `page` and `combined` have `page.wholes`."""
 
-    complete: bool = setting(
-        False,
-        "keep or remove tables, lists, labels and headings as wholes after any method; published methods do not",
-        "true or false",
-        yes_or_no,
-        lambda v: v in (True, False),
-    )
+    complete: Annotated[
+        bool,
+        setting(
+            "keep or remove tables, lists, labels and headings as wholes after any method; published methods do not"
+        ),
+    ] = False
 
 
 def pooled(page: Page, probability: NDArray[np.float64], asked: SiteEvidence | None = None) -> NDArray[np.float64]:

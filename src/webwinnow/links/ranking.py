@@ -26,21 +26,26 @@ from webwinnow.links.graph import (
     hits,
     pagerank,
 )
+from webwinnow.links.stage_links import LINK_FIELDS
 from webwinnow.page.urls import SiteKey, canonical
 from webwinnow.progress import no_progress
+from webwinnow.record.fields import Field, FieldKind
 from webwinnow.run.outputparts import clean_all
 from webwinnow.run.outputs import check_apart, check_output, output_format, write_output
+from webwinnow.run.pagestore import read_parts
 from webwinnow.run.parsedcollection import OpenOptions, ParsedCollection
-from webwinnow.run.rows import Field, FieldKind, read_parts
+from webwinnow.run.rows import well_typed
 from webwinnow.run.settings import RunSettings
-from webwinnow.run.tablefiles import are_links, read_links
-from webwinnow.run.unpacking import ProblemListener, ignore_problem
+from webwinnow.run.tablefiles import TableFile, are_tables
+from webwinnow.run.unpacking import InputProblem, ProblemListener, ignore_problem
 
 Algorithm = Literal["pagerank", "hits", "both"]
 Ranked = Literal["page", "site"]
 DECIMALS = 12
-"""Decimals of a score, as many as `linkgraph.TOLERANCE` makes exact."""
+"""Decimals of a score, as many as `TOLERANCE` makes exact."""
 FORMATS = ("jsonl", "csv", "parquet")
+LINK_KEYS = ("source", "target")
+"""Names that a line of `links` has and a page does not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +55,7 @@ class RankSettings:
     - `by`: pages, or sites; a site links to another if one of its pages does.
     - `between_sites`: leave out links within a site, as Kleinberg does.
     - `targets`: also rank linked URLs that are not pages of the input.
-    - `root`: pages (or sites) that answer a query; HITS then works on their base set (`linkgraph.base_set`), with
+    - `root`: pages (or sites) that answer a query; HITS then works on their base set (`base_set`), with
       `near` pages that link to each at most.
     - `tolerance`, `rounds`: when the iterations end.
     """
@@ -175,7 +180,7 @@ def rank(
     progress, note = options.get("on_progress") or no_progress, options.get("on_problem") or ignore_problem
     links = _Links(settings.site_by)
     failed = 0
-    if are_links(inputs):
+    if are_tables(inputs, LINK_KEYS, "links of webwinnow links"):
         for link in read_links(inputs, on_problem=note):
             links.add(link)
     else:
@@ -191,6 +196,17 @@ def rank(
     progress("rank", 1, 1)
     write_output(found.lines(), out, wanted, fields=found.fields)
     return found
+
+
+def read_links(inputs: Sequence[str | Path], *, on_problem: ProblemListener) -> Iterator[dict[str, Any]]:
+    """Read the links of all inputs in their order; lines that are not links are reported to `on_problem`."""
+    for given in inputs:
+        for row in TableFile(Path(given)).rows([field.name for field in LINK_FIELDS], on_problem, LINK_KEYS):
+            link = well_typed(row, LINK_FIELDS)
+            if link["source"] is None or link["target"] is None:
+                on_problem(InputProblem(f"{given}: a link has no text as source or target"))
+            else:
+                yield link
 
 
 class _Links:

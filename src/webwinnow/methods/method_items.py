@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,10 @@ from webwinnow.counted import counted
 from webwinnow.judge.verdict import Reason, Verdict, keep_by_reason
 from webwinnow.methods.itemfeatures import ITEM_KINDS, Items, items_of
 from webwinnow.methods.registry import Method
-from webwinnow.methods.settings import MethodSettings, absolute_path, setting
+from webwinnow.methods.settings import file_setting
 from webwinnow.page._nodes import topmost
 from webwinnow.page.page import Page
+from webwinnow.settings import Settings, setting
 from webwinnow.site.learned import LearnedSite
 from webwinnow.storage.modelfile import ModelFormat
 
@@ -181,17 +182,11 @@ def _shipped() -> ItemModel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ItemSettings(MethodSettings):
+class ItemSettings(Settings):
     """Settings of method `items`."""
 
-    noisy: float = setting(
-        0.5,
-        "remove an item that is noisy with a higher probability",
-        "a number from 0 to below 1",
-        float,
-        lambda v: 0.0 <= v < 1.0,
-    )
-    trees: str | None = setting(None, "decision trees to use instead of those that ship", "a file", absolute_path)
+    noisy: Annotated[float, setting("remove an item that is noisy with a higher probability", least=0, below=1)] = 0.5
+    trees: Annotated[str | None, file_setting("decision trees to use instead of those that ship")] = None
 
 
 def clean(page: Page, _model: LearnedSite | None, settings: ItemSettings) -> Verdict:

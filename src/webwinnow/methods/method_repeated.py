@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from webwinnow.judge.verdict import Reason, Verdict, keep_around, without_site
 from webwinnow.methods.registry import Method
-from webwinnow.methods.settings import MethodSettings, min_pages, setting
+from webwinnow.methods.settings import MinPages
 from webwinnow.page.page import Page
+from webwinnow.settings import Settings, setting
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.part_texts import block_keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RepeatedSettings(MethodSettings):
+class RepeatedSettings(Settings):
     """Settings of method `repeated`."""
 
-    share: float = setting(
-        0.5,
-        "remove a text that is on at least this share of the learned pages",
-        "a number above 0, at most 1",
-        float,
-        lambda v: 0.0 < v <= 1.0,
-    )
-    min_pages: int = min_pages()
+    share: Annotated[
+        float, setting("remove a text that is on at least this share of the learned pages", above=0, most=1)
+    ] = 0.5
+    min_pages: MinPages = 3
 
 
 def clean(page: Page, model: LearnedSite | None, settings: RepeatedSettings) -> Verdict:

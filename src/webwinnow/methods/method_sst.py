@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,34 +16,35 @@ from numpy.typing import NDArray
 from webwinnow.counted import counted
 from webwinnow.judge.verdict import Reason, Verdict, keep_by_reason, keep_visible, without_site
 from webwinnow.methods.registry import Method
-from webwinnow.methods.settings import MethodSettings, gamma, min_pages, overlap, setting, share, yes_or_no
+from webwinnow.methods.settings import Gamma, MinPages, Overlap
 from webwinnow.page.blocks import cut
 from webwinnow.page.markup import TAG_CODE
 from webwinnow.page.page import Page
 from webwinnow.page.tree import PageTree
+from webwinnow.settings import Settings, setting, share
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.mapping import NOWHERE
 from webwinnow.site.noisemap import Mapped, NoiseSettings
+from webwinnow.site.sitetree import JoinSettings
 
-
-def _whole_runs(default: bool) -> Any:
-    about = "remove locally noisy words (1 - H below epsilon) only where all words of a run are"
-    return setting(default, about, "true or false", yes_or_no)
+_WholeRuns = Annotated[
+    bool, setting("remove locally noisy words (1 - H below epsilon) only where all words of a run are")
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SstSettings(MethodSettings):
+class SstSettings(Settings):
     """Settings of method `sst`, by default those of the thesis; it has no value for the threshold."""
 
     TREE: ClassVar[str] = "sst"
 
-    threshold: float | None = share(None, "remove elements up to this importance; none for the site's own")
-    min_pages: int = min_pages()
-    gamma: float = gamma()
-    overlap: float = overlap()
-    attenuation: float = share(NoiseSettings().attenuation, "weight of the styles below an element (5-2)")
-    epsilon: float = share(NoiseSettings().epsilon, "a word with 1 - H below this is locally noisy (4.2.5)")
-    whole_runs: bool = _whole_runs(False)
+    threshold: Annotated[float | None, share("remove elements up to this importance; none for the site's own")] = None
+    min_pages: MinPages = 3
+    gamma: Gamma = JoinSettings().gamma
+    overlap: Overlap = JoinSettings().overlap
+    attenuation: Annotated[float, share("weight of the styles below an element (5-2)")] = NoiseSettings().attenuation
+    epsilon: Annotated[float, share("a word with 1 - H below this is locally noisy (4.2.5)")] = NoiseSettings().epsilon
+    whole_runs: _WholeRuns = False
 
     @property
     def noise(self) -> NoiseSettings:
@@ -57,7 +58,7 @@ class AlignedSettings(SstSettings):
 
     TREE: ClassVar[str] = "aligned"
 
-    whole_runs: bool = _whole_runs(True)
+    whole_runs: _WholeRuns = True
 
 
 def clean(page: Page, model: LearnedSite | None, settings: SstSettings) -> Verdict:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 
 from webwinnow import plugins
 from webwinnow.errors import SettingsError
 from webwinnow.judge.wholes import WholesSettings
-from webwinnow.methods.settings import MethodSettings, Setting
+from webwinnow.settings import Listed, Settings
 
 if TYPE_CHECKING:
     from webwinnow.judge.explanations import Causes
@@ -36,7 +36,7 @@ class Method:
     about: str
     clean: Callable[[Page, LearnedSite | None, Any], Verdict]
     parts: frozenset[str] = frozenset()
-    settings: type[MethodSettings] | None = None
+    settings: type[Settings] | None = None
     explain: Callable[[Page, LearnedSite | None, Any], Causes] | None = None
     group: str | None = None
 
@@ -58,7 +58,7 @@ class Method:
         """Whether settings of this group have an effect with this method; `docview` has one on every record."""
         return group in (self.group, "docview") or (group == WHOLES and self.group != "page")
 
-    def listed(self) -> tuple[Setting, ...]:
+    def listed(self) -> tuple[Listed, ...]:
         """Its settings; empty if it has none."""
         return () if self.settings is None or self.group is None else self.settings.listed(self.group)
 
@@ -82,7 +82,7 @@ def all_methods() -> dict[str, Method]:
 
 
 @cache
-def _defaults(group: str) -> MethodSettings:
+def _defaults(group: str) -> Settings:
     """The default settings of a group. Raises `SettingsError` for an unknown one."""
     if group == WHOLES:
         return WholesSettings()
@@ -93,7 +93,7 @@ def _defaults(group: str) -> MethodSettings:
 
 
 @dataclass(frozen=True, init=False)
-class CleaningSettings:
+class CleaningSettings(Settings):
     """The settings of all methods, in groups by method: `CleaningSettings(sst=SstSettings(threshold=0.9)).sst`.
 
     Each method reads its own group; `combined` reads `page`. `docview` are also the settings of type, keywords,
@@ -101,9 +101,9 @@ class CleaningSettings:
     `combined`. A group that is not given has the defaults of its method; `chosen` are those that differ from these.
     """
 
-    chosen: dict[str, MethodSettings] = field(default_factory=dict)
+    chosen: dict[str, Settings] = field(default_factory=dict)
 
-    def __init__(self, chosen: dict[str, MethodSettings] | None = None, **groups: MethodSettings) -> None:
+    def __init__(self, chosen: dict[str, Settings] | None = None, **groups: Settings) -> None:
         given = {**(chosen or {}), **groups}
         for group, settings in given.items():
             if not isinstance(settings, type(_defaults(group))):
@@ -126,13 +126,13 @@ class CleaningSettings:
         return hash(tuple(self.chosen.items()))
 
     @classmethod
-    def groups(cls) -> dict[str, type[MethodSettings]]:
+    def groups(cls) -> dict[str, type[Settings]]:
         """The class of each group of settings, by the name that `sst.threshold` has before the dot."""
         found = {one.name: one.settings for one in all_methods().values() if one.settings and one.group == one.name}
         return found | {WHOLES: WholesSettings}
 
     @classmethod
-    def listed(cls) -> tuple[Setting, ...]:
+    def listed(cls, _group: str = "") -> tuple[Listed, ...]:
         """All settings, with full names, defaults and meanings."""
         return tuple(setting for name, group in cls.groups().items() for setting in group.listed(name))
 
@@ -146,35 +146,20 @@ class CleaningSettings:
             for name in read
         )
 
-    def to_plain(self) -> dict[str, dict[str, Any]]:
+    def to_plain(self) -> dict[str, Any]:
         """The groups that differ from the defaults, as plain values by name."""
-        return {group: asdict(settings) for group, settings in self.chosen.items()}
+        return {group: settings.to_plain() for group, settings in self.chosen.items()}
 
     @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> Self:
+    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
         """Read the result of `to_plain`, or of `dataclasses.asdict`."""
-        groups: dict[str, dict[str, Any]] = plain.get("chosen", plain)
-        return cls({group: type(_defaults(group))(**values) for group, values in groups.items()})
+        groups: Mapping[str, Any] = plain.get("chosen", plain)
+        return cls({group: type(_defaults(group)).from_plain(values) for group, values in groups.items()})
 
     @classmethod
-    def from_pairs(cls, pairs: Iterable[str], **known: dict[str, Any]) -> Self:
-        """Read settings written as `sst.threshold=0.9`, the last of a name winning over earlier ones and over `known`.
-
-        `known` are values by group: `page={"favor": "recall"}`. Raises `SettingsError` with the names that there are.
-        """
-        values = {group: dict(given) for group, given in known.items()}
-        for pair in pairs:
-            name, equals, text = pair.partition("=")
-            group, _, own = name.strip().partition(".")
-            try:
-                kind = type(_defaults(group))
-            except SettingsError:
-                kind = None
-            if kind is None or not equals or own not in {one.name for one in fields(kind)}:
-                expected = ", ".join(f"{setting.name}=..." for setting in sorted(cls.listed()))
-                raise SettingsError(f"there is no setting {pair!r}; expected one of {expected}")
-            values.setdefault(group, {})[own] = kind.read(own, text.strip())
-        return cls.from_plain(values)
+    def from_groups(cls, values: Mapping[str, Mapping[str, Any]]) -> Self:
+        """Settings with these values, by group."""
+        return cls({group: type(_defaults(group))(**given) for group, given in values.items() if group and given})
 
 
 DEFAULT_SETTINGS = CleaningSettings()
@@ -182,13 +167,16 @@ DEFAULT_SETTINGS = CleaningSettings()
 
 def check_settings(pairs: Iterable[str], method: str) -> None:
     """Raise `SettingsError` for a setting written as `sst.threshold=0.9` that this method does not read."""
-    chosen = method_named(method)
     for pair in pairs:
         name = pair.partition("=")[0].strip()
-        group = name.partition(".")[0]
-        if chosen.reads(group):
-            continue
-        readers = [known.name for known in all_methods().values() if known.reads(group)]
-        if readers:
-            one = f"method {readers[0]}" if len(readers) == 1 else f"the methods {', '.join(readers)}"
-            raise SettingsError(f"{name} is read by {one}, not by {method}; give --method, or leave the setting out")
+        check_read_by(method, name.partition(".")[0], name)
+
+
+def check_read_by(method: str, group: str, given: str) -> None:
+    """Raise `SettingsError` for what was `given` of a group of settings, if this method does not read it."""
+    if method_named(method).reads(group):
+        return
+    readers = [known.name for known in all_methods().values() if known.reads(group)]
+    if readers:
+        one = f"method {readers[0]}" if len(readers) == 1 else f"the methods {', '.join(readers)}"
+        raise SettingsError(f"{given} is read by {one}, not by {method}; give another --method, or leave it out")

@@ -113,9 +113,20 @@ class Words(NamedTuple):
 class PageTree:
     """A page's elements, text and attributes as read-only arrays.
 
-    The subtree of node i is `i:end[i]`, its text `text[text_start[i]:text_end[i]]`. Run r of text is
-    `text[run_start[r]:run_start[r + 1]]`; it belongs to `run_owner[r]` and precedes node `run_before[r]` in page order.
-    Attribute k belongs to `attr_node[k]` (ascending).
+    One entry per node, in page order; the subtree of node i is `i:end[i]`:
+    - `tag`: code in `markup.TAGS`, or `CUSTOM_TAG` and the index in `custom_tags`
+    - `parent`: the parent's number; -1 for the root
+    - `style`, `shape`: hashes, see `markup.canonical_style` and `shape_hash`
+    - `flags`: `HIDDEN`, `NOSCRIPT`, `PREFORMATTED`
+    - `text_start`, `text_end`: the node's text is `text[text_start[i]:text_end[i]]`
+
+    One entry per run of text, in page order; run r is `text[run_start[r]:run_start[r + 1]]`:
+    - `run_owner`: the node that the run is directly inside
+    - `run_before`: the node that it precedes
+
+    One entry per attribute, by node; its value is `attr_text[attr_start[k]:attr_start[k + 1]]`:
+    - `attr_node`: the node
+    - `attr_name`: index in `markup.ATTRIBUTES`
     """
 
     url: str

@@ -32,8 +32,8 @@ from webwinnow.replicas.grouping import similarity_of
 from webwinnow.replicas.sketches import (
     INTERVAL,
     PERCENTAGE,
+    PageOrigin,
     ReplicaSettings,
-    Standing,
     distinctive_runs,
     published_fingerprint,
     sketch,
@@ -225,7 +225,7 @@ def _hits_and_errors(
 def _minhash(texts: Texts, settings: ReplicaSettings) -> Similarity:
     """The similarity of the modern fingerprint from texts alone, without titles and sites."""
     place = {page: k for k, page in enumerate(texts)}
-    rows = np.array([sketch(text, Standing(), settings) for text, _ in texts.values()])
+    rows = np.array([sketch(text, PageOrigin(), settings) for text, _ in texts.values()])
 
     def similarity(pair: Pair) -> float:
         one, other = (np.array([place[page]]) for page in (pair.page_a, pair.page_b))

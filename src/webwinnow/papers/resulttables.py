@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from webwinnow.record.fields import Field, FieldKind
 from webwinnow.run.formats import write_csv
-from webwinnow.run.rows import Field, FieldKind
 from webwinnow.storage.atomic import atomic_file
 
 MISSING = "–"

@@ -24,12 +24,11 @@ from webwinnow.papers.sites.trials import FIXED_DEPTH
 from webwinnow.progress import Progress, no_progress
 from webwinnow.run.tablefiles import TableFile
 from webwinnow.topics.denoising import WordCounter
-from webwinnow.topics.measures import macro_accuracy, spotting_rate
-from webwinnow.topics.minecrawl import PrunedFollow
-from webwinnow.topics.sitepages import SitePages
-from webwinnow.topics.sitereading import ReadingModel, ReadingSettings, SiteReading
+from webwinnow.topics.pages import SitePages
+from webwinnow.topics.reading import PrunedFollow, ReadingModel, ReadingSettings, SiteReading
+from webwinnow.topics.scores import macro_accuracy, spotting_rate
 from webwinnow.topics.sitetopics import DEFAULT_METHOD, SiteTopics
-from webwinnow.topics.topicmethod import TopicSettings, Training
+from webwinnow.topics.training import TopicSettings, Training
 
 SITE_PAGES = 500
 LEAST_SITES = 3

@@ -26,14 +26,13 @@ from webwinnow.papers.sitecrawl import StartedSite, read_started
 from webwinnow.papers.sites.trials import RuleSettings, random_splits
 from webwinnow.progress import Progress, no_progress
 from webwinnow.topics.denoising import TermDenoiser, WordCounter
-from webwinnow.topics.measures import macro_accuracy
-from webwinnow.topics.mine import mine_sites
-from webwinnow.topics.minecrawl import PrunedFollow
-from webwinnow.topics.minesettings import SITE_PAGES, MineSettings
-from webwinnow.topics.sitepages import SitePages
-from webwinnow.topics.sitereading import ReadingSettings, SiteReading, crawled_site
+from webwinnow.topics.mining.run import mine_sites
+from webwinnow.topics.pages import SitePages
+from webwinnow.topics.reading import PrunedFollow, ReadingSettings, SiteReading, crawled_site
+from webwinnow.topics.scores import macro_accuracy
+from webwinnow.topics.settings import SITE_PAGES, MineSettings
 from webwinnow.topics.sitetopics import DEFAULT_METHOD, SiteTopics
-from webwinnow.topics.topicmethod import TopicSettings, Training
+from webwinnow.topics.training import TopicSettings, Training
 
 BASELINE = "superpage"
 _COLOURS = {"depth": 0, "first": 1, "mine": 2}

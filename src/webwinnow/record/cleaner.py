@@ -22,7 +22,6 @@ from webwinnow.judge.verdict import Reason, Verdict, keep_around
 from webwinnow.judge.wholes import with_wholes
 from webwinnow.lazy import lazy_property
 from webwinnow.methods.registry import DEFAULT_METHOD, DEFAULT_SETTINGS, CleaningSettings, Method, method_named
-from webwinnow.methods.settings import MethodSettings
 from webwinnow.methods.viewsettings import ViewSettings
 from webwinnow.page.blocks import runs_of_nodes
 from webwinnow.page.linktargets import without_sharing
@@ -35,13 +34,13 @@ from webwinnow.record import view as docview
 from webwinnow.record.flow import to_text
 from webwinnow.record.html import to_html
 from webwinnow.record.markdown import to_markdown
+from webwinnow.settings import Settings
 from webwinnow.site.learned import LearnedSite
 
 if TYPE_CHECKING:
-    from webwinnow.classify.category import CategoryModel
     from webwinnow.judge.selection import Selection
     from webwinnow.methods.method_docview import FeatureVector
-    from webwinnow.record.view import DocView
+    from webwinnow.record.view import Categories, DocView
 
 OUTPUTS = ("text", "markdown", "html")
 
@@ -221,11 +220,11 @@ class CleanPage:
         """The weighted words of what is kept (DocView 3.2), which keywords and category come from."""
         return docview.features_of(self.kept_tree, self.verdict, self.language, self._view_settings)
 
-    def docview(self, settings: ViewSettings | None = None, categories: CategoryModel | None = None) -> DocView:
+    def docview(self, settings: ViewSettings | None = None, categories: Categories | None = None) -> DocView:
         """As `view`, with other settings and a model of categories."""
         return self._view(self._about(), settings, categories)
 
-    def _view(self, about: Metadata, settings: ViewSettings | None, categories: CategoryModel | None) -> DocView:
+    def _view(self, about: Metadata, settings: ViewSettings | None, categories: Categories | None) -> DocView:
         if categories is not None:
             categories.check_method(self.verdict.method)
         language, text = self._language(about), self._texts[0]
@@ -236,7 +235,7 @@ class CleanPage:
         self,
         *,
         also: tuple[str, ...] = (),
-        categories: CategoryModel | None = None,
+        categories: Categories | None = None,
         view: bool = True,
         fetched: str | None = None,
     ) -> dict[str, Any]:
@@ -321,7 +320,7 @@ class Cleaner:
     task: Task
     kinds: bool = False
     selection: Selection | None = None
-    own: MethodSettings | None = field(init=False, repr=False)
+    own: Settings | None = field(init=False, repr=False)
     """The settings of the method."""
 
     def __post_init__(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from threading import Lock
 
 from webwinnow.errors import SettingsError
 from webwinnow.methods.registry import DEFAULT_METHOD, CleaningSettings
@@ -76,7 +77,7 @@ class SiteCleaner:
     """Cleans pages as they arrive, of one site or many; each page improves the model of its site.
 
     A page is learned before it is cleaned. Replicas are learned once, and no more than `learn_pages` pages of a site.
-    `site_by` as in `SiteKey`.
+    `site_by` as in `SiteKey`. Several threads may use one cleaner: it learns one page at a time.
     """
 
     def __init__(
@@ -93,6 +94,7 @@ class SiteCleaner:
         self.site_by = SiteKey.parse(site_by) if isinstance(site_by, str) else site_by
         self.learn_pages = learn_pages
         self.sites: dict[str, _Site] = {}
+        self._learning = Lock()
 
     def add(self, page: PageRecord | PageTree | bytes | str) -> CleanPage:
         """Learn one more page, and clean it with what is known by then."""
@@ -103,18 +105,20 @@ class SiteCleaner:
 
     def model(self, site: str) -> SiteModel | None:
         """The model of a site from all its pages so far; None for an unknown site."""
-        known = self.sites.get(site)
-        return None if known is None else SiteModel.of(known.sums)
+        with self._learning:
+            known = self.sites.get(site)
+            return None if known is None else SiteModel.of(known.sums)
 
     def _learned(self, name: str, page: Page) -> SiteModel | None:
         method = self.cleaner.method
         if not (method.learns and self.site_by.has_sites):
             return None
-        site = self.sites.setdefault(name, _Site(SiteSums(name, method.parts, self.cleaner.settings)))
-        key = page.fingerprint
-        if key not in site.pages and len(site.pages) < self.learn_pages:
-            site.pages.add(key)
-            site.sums.add(page)
-        if site.model is None or site.sums.pages >= LEARN_AGAIN * site.model.pages:
-            site.model = SiteModel.of(site.sums)
-        return site.model
+        with self._learning:
+            site = self.sites.setdefault(name, _Site(SiteSums(name, method.parts, self.cleaner.settings)))
+            key = page.fingerprint
+            if key not in site.pages and len(site.pages) < self.learn_pages:
+                site.pages.add(key)
+                site.sums.add(page)
+            if site.model is None or site.sums.pages >= LEARN_AGAIN * site.model.pages:
+                site.model = SiteModel.of(site.sums)
+            return site.model

@@ -13,12 +13,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import inf
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from sentencex import segment
 
-from webwinnow.classify.category import CategoryModel
 from webwinnow.judge.verdict import Reason, Verdict
 from webwinnow.lazy import lazy_pattern
 from webwinnow.methods import _view
@@ -235,6 +235,16 @@ _SPARE = 20
 """Features examined beyond those wanted: some are numbers and no keywords."""
 
 
+class Categories(Protocol):
+    """A model of content categories (`webwinnow.classify.category`)."""
+
+    def check_method(self, method: str) -> None:
+        """Raise `SettingsError` if its training pages were cleaned by another method."""
+
+    def category_of(self, page: FeatureVector) -> str | None:
+        """The category of a page; None if none is likely."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
     """The source of each field of a view.
@@ -283,7 +293,7 @@ def view_of(
     text: str,
     language: str | None,
     settings: ViewSettings | None = None,
-    categories: CategoryModel | None = None,
+    categories: Categories | None = None,
 ) -> DocView:
     """The view of a cleaned page; `text` is its kept text, `about` its metadata."""
     settings = filled(settings or ViewSettings(), verdict.method)

@@ -75,5 +75,5 @@ def replicas(
         summary = write_replicas(inputs, out, settings, format=format, tmp=tmp, **progress.callbacks)
     pages, sites = counted(summary.pages, "page"), counted(summary.sites, "site")
     head = f"{pages} of {sites} in {summary.seconds:.1f} s, {summary.failed:,} failed"
-    found = [] if summary.found_replicas is None else summary.found_replicas.lines()
+    found = summary.findings["replicas"].lines()
     finish([head, *found], quiet=quiet, failed=summary.failed or progress.partial_inputs)

@@ -36,6 +36,7 @@ class ServiceSettings:
     - `fetch`: whether pages may be fetched by URL (through the crawler's guard); `allow_private` lifts the guard.
     - `render`: whether crawled pages may be rendered, where Chromium is installed.
     - `page_bytes`, `upload_bytes`: the longest page, and the longest crawl, uploaded or fetched.
+    - `body_memory`: bytes of bodies that all requests together hold in memory; what an upload has written is not held.
     - `page_seconds`, `worker_memory`: the limits of one page.
     - `waiting_pages`, `queued_jobs`: the lengths of the queues.
     - `idle_seconds`, `body_rate`: a body that pauses longer, or is slower (bytes per second), is refused.
@@ -56,6 +57,7 @@ class ServiceSettings:
     allow_private: bool = False
     page_bytes: int = 10_000_000
     upload_bytes: int = 4_000_000_000
+    body_memory: int = 256_000_000
     page_seconds: float = 20.0
     worker_memory: int = 3 << 30
     waiting_pages: int = 256

@@ -26,12 +26,14 @@ from webwinnow.errors import WebwinnowError
 from webwinnow.judge.tasks import DEFAULT_TASK, TASKS
 from webwinnow.methods.registry import DEFAULT_METHOD, all_methods
 from webwinnow.page.urls import is_web_link
-from webwinnow.search.index import FILTERS, IndexFolder
+from webwinnow.search.index import IndexFolder
+from webwinnow.search.level import FILTERS
 from webwinnow.search.query import SearchResult, SearchSettings, Snippet, search
 from webwinnow.serve.accesscontrol import COOKIE, HELD_SECONDS, POLICY, SESSION_SECONDS, new_session
 from webwinnow.serve.api import LONGEST_QUERY, job_info, sites
 from webwinnow.serve.apidocs import documented
-from webwinnow.serve.context import ServiceContext, context_of, shown_errors
+from webwinnow.serve.bodies import shown_errors
+from webwinnow.serve.context import ServiceContext, context_of
 from webwinnow.serve.jobs import Job
 from webwinnow.serve.requestmodels import PageRequest
 
@@ -239,7 +241,7 @@ async def one_page_form() -> HTMLResponse:
 @router.post("/view/page")
 async def one_page(request: Request, service: Service) -> HTMLResponse:
     """A pasted page, cleaned, with the decision on each block."""
-    form = _form(await request.body())
+    form = await run_in_threadpool(_form, await request.body())
     answer, trouble, asked = None, None, None
     try:
         asked = PageRequest(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -61,6 +61,10 @@ class LearnedSite:
     css: bool | None = None
     """Whether the rules of style sheets are part of the styles (`ParseLimits.css`), as they must be in pages that are
     cleaned with this model; None if that is not known."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: the fields, without what methods derived from them, which compiled classes hold."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @property
     def pages(self) -> int:
@@ -157,10 +161,12 @@ class LearnedSite:
 
     def feature_weights(self, settings: CstWeightSettings) -> FeatureWeights:
         """The weights of the compressed structure tree; the last are cached."""
-        if settings not in self._weights:
-            self._weights.clear()
-            self._weights[settings] = FeatureWeights(self.part("cst"), settings)
-        return self._weights[settings]
+        found = self._weights.get(settings)
+        if found is None:
+            found = FeatureWeights(self.part("cst"), settings)
+            self._weights.clear()  # another thread may do the same
+            self._weights[settings] = found
+        return found
 
     @lazy_property
     def _weights(self) -> dict[CstWeightSettings, FeatureWeights]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from webwinnow.page.words import stop_words
 from webwinnow.site.blocktable import PageTable, lookup
 from webwinnow.storage.modelfile import ArrayTable, Column
 
+Segmentation = Literal["tables", "sections"]
 SEGMENTATIONS: dict[str, tuple[str, ...]] = {
     "tables": ("table",),
     "sections": ("table", *"article aside footer header main nav section".split()),

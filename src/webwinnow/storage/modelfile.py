@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, Self, get_args, get_origin, get_type_hints
 
 import numpy as np
+from msgspec import ValidationError
 from numpy.typing import NDArray
 
 from webwinnow.errors import ModelError, SettingsError
@@ -55,7 +56,7 @@ Array = NDArray[Any]
 
 _UNREADABLE: Final = (
     *(ValueError, LookupError, TypeError, AttributeError, OSError, EOFError, OverflowError, MemoryError, RuntimeError),
-    *(zipfile.BadZipFile, zlib.error, struct.error, SyntaxError, tokenize.TokenError, SettingsError),
+    *(zipfile.BadZipFile, zlib.error, struct.error, SyntaxError, tokenize.TokenError, SettingsError, ValidationError),
 )
 """What reading a foreign or damaged file may raise."""
 

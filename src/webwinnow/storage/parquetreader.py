@@ -10,7 +10,6 @@ import atexit
 import os
 import select
 import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -18,6 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
+from webwinnow.childprocess import python_command
 from webwinnow.errors import InputError, MissingExtra
 from webwinnow.platforms import enlarge_pipe
 from webwinnow.storage.frames import read_frame, write_frame
@@ -102,7 +102,7 @@ class _Process:
 
     def __init__(self) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "webwinnow.storage.parquetprocess", str(os.getpid())],
+            python_command("webwinnow.storage.parquetprocess", str(os.getpid())),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -13,22 +13,23 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
-from typing import Any, Final, Literal, NamedTuple, Self, get_args
+from typing import Annotated, Any, Final, Literal, NamedTuple, Self, get_args
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.methods.registry import DEFAULT_METHOD
-from webwinnow.methods.settings import MethodSettings, share
 from webwinnow.page.tree import PageTree
 from webwinnow.page.words import StopList
 from webwinnow.record.cleaner import Cleaner
 from webwinnow.record.sitemodel import learn
-from webwinnow.topics.multiscaletree import NOTHING, BlockTree
-from webwinnow.topics.sitepages import PageWords, SitePages
+from webwinnow.settings import Settings, share
+from webwinnow.topics.pages import PageWords, SitePages
 from webwinnow.topics.thesaurus import TERMS_PER_TOPIC, SpelledText, Thesaurus, distinctive_terms
 from webwinnow.topics.topicwords import TopicWords
+from webwinnow.topics.trees import NOTHING, BlockTree
 
 LEAST_PERTINENCE: Final = 0.1
 """Share of a node's words that belong to terms. Ours, the best of 0.02, 0.1 and 0.2 in one trial on sites-docs: the
@@ -49,22 +50,26 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DenoisingSettings(MethodSettings):
+class DenoisingSettings(Settings):
     """Thresholds of denoising by a thesaurus.
 
     - `least_pertinence`: nodes below are marked.
     - `majority`: a page is removed if a larger share of its nodes is marked.
     """
 
-    least_pertinence: float = share(LEAST_PERTINENCE, "thesaurus: nodes with a smaller share of terms are removed")
-    majority: float = share(MAJORITY, "a page is removed if a larger share of its nodes is")
+    least_pertinence: Annotated[float, share("thesaurus: nodes with a smaller share of terms are removed")] = (
+        LEAST_PERTINENCE
+    )
+    majority: Annotated[float, share("a page is removed if a larger share of its nodes is")] = MAJORITY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RivalSettings(DenoisingSettings):
     """Also that of denoising by centroids: nodes below `least_similarity` are marked."""
 
-    least_similarity: float = share(LEAST_SIMILARITY, "centroid: nodes less similar to every topic are removed")
+    least_similarity: Annotated[float, share("centroid: nodes less similar to every topic are removed")] = (
+        LEAST_SIMILARITY
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -193,8 +198,6 @@ def both_stages(
     Without scores all of them are kept.
     """
     there = np.ones(len(text), np.bool_) if among is None else among
-    if there.shape != (len(text),) or (score is not None and score.shape != (len(text),)):
-        raise InputError(f"masks or scores for another site than this of {len(text)} nodes")
     judged = text.block & there & (text.spelled.count > 0)
     stays = judged if score is None else judged & (score >= least)
     pages = len(text.first) - 1
@@ -231,10 +234,7 @@ class TermDenoiser:
     @classmethod
     def from_plain(cls, plain: Any) -> Self:
         """Read the result of `to_plain`. Raises `ValueError` or `SettingsError`."""
-        terms = plain["thesaurus"]
-        lists = terms.values() if isinstance(terms, dict) else [0]
-        if not all(isinstance(one, list) and all(isinstance(term, str) for term in one) for one in lists):
-            raise ValueError("its thesaurus is not lists of terms")
+        terms = msgspec.convert(plain["thesaurus"], dict[str, list[str]])
         try:
             return cls(Thesaurus(terms), DenoisingSettings(**plain["settings"]))
         except InputError as error:
@@ -264,8 +264,6 @@ class Denoiser:
     words: TopicWords | None = None
 
     def __post_init__(self) -> None:
-        if self.choice not in CHOICES:
-            raise SettingsError(f"there is no denoising {self.choice!r}; there are: {'; '.join(CHOICES)}")
         if "thesaurus" in self.choice and self.thesaurus is None:
             raise SettingsError(f"denoising {self.choice!r} needs a thesaurus: give one, or learn it from sites")
         if self.choice == "centroid" and self.words is None:
@@ -280,8 +278,6 @@ class Denoiser:
         if self.choice in ("none", "repeated"):
             nodes = np.ones(len(text), np.bool_) if self.choice == "none" else site.kept
             return Denoised(nodes, np.ones(len(site), np.bool_))
-        if "cleaner" in self.choice and cleaned is None:
-            raise InputError(f"denoising {self.choice!r} needs the nodes that a cleaner keeps")
         among = cleaned if "cleaner" in self.choice else None
         majority = self.settings.majority
         if self.words is not None and self.choice == "centroid":

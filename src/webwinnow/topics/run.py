@@ -19,11 +19,11 @@ from webwinnow.run.outputs import check_apart, check_output, write_lines
 from webwinnow.run.parsedcollection import OpenOptions, ParsedCollection
 from webwinnow.run.settings import CollectionSettings
 from webwinnow.run.tablefiles import check_label_column
-from webwinnow.topics.leftout import LeftOutScore
-from webwinnow.topics.multiscaletree import NOTHING
-from webwinnow.topics.sitepages import SitePages
+from webwinnow.topics.pages import SitePages
+from webwinnow.topics.scores import LeftOutScore
 from webwinnow.topics.sitetopics import LEAST_NONE, SiteTopic, SiteTopics
-from webwinnow.topics.topicmethod import Training
+from webwinnow.topics.training import Training
+from webwinnow.topics.trees import NOTHING
 
 SITE_PAGES = 500
 """Pages of a site that are used at most, in input order, as many as a site is learned from."""

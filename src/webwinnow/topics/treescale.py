@@ -9,13 +9,13 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.site.hmt.arraychecks import Arrays, floats
 from webwinnow.site.hmt.em import Convergence, ExpectedCounts, estimate, expectation, learn
 from webwinnow.site.hmt.inference import beliefs, likelihoods
-from webwinnow.site.hmt.treemodel import HIDDEN, UNSEEN, Forest, TreeParameters
-from webwinnow.topics.multiscaletree import LinkTree
-from webwinnow.topics.topicmethod import TopicSettings
+from webwinnow.site.hmt.treemodel import HIDDEN, PARAMETERS, UNSEEN, Forest, TreeParameters
+from webwinnow.storage.arrays import Arrays, Held, Stored, checked
 from webwinnow.topics.topicwords import Scored, probabilities, slope_of
+from webwinnow.topics.training import TopicSettings
+from webwinnow.topics.trees import LinkTree
 
 LEVELS = (0.5, 0.8)
 """A text shows its most probable topic and how probable that is: below, between or above these (ours)."""
@@ -29,6 +29,12 @@ STEEPEST_TREE = 1.0
 FLOOR = 1e-12
 """No topic is ruled out by one text."""
 
+_ARRAYS = {
+    **PARAMETERS,
+    **{f"{row}_counts": held for row, held in PARAMETERS.items()},
+    "scale": Held((2,), high=1.0),
+}
+
 Floats = NDArray[np.float64]
 Indexes = NDArray[np.int32]
 
@@ -41,7 +47,7 @@ class Observed(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TreeScale:
+class TreeScale(Stored):
     """The model lambda of one scale: pi, A and B (`parameters`), learned by EM from the trees of sites of known topics.
 
     A text shows a symbol: the topic that its words predict, and in which range of `LEVELS` its probability is. B is
@@ -151,19 +157,19 @@ class TreeScale:
         damped: Floats = -np.power(beta.max(axis=1, keepdims=True) - beta, self.damping)
         return damped
 
-    def to_arrays(self, name: str) -> Arrays:
-        rows = {f"{name}_{row}": getattr(self.parameters, row) for row in ("root", "transition", "emission")}
-        counts = {f"{name}_{row}_counts": getattr(self.counts, row) for row in ("root", "transition", "emission")}
-        return rows | counts | {f"{name}_scale": np.array([self.slope, self.damping])}
+    def to_arrays(self, prefix: str = "") -> Arrays:
+        """The parameters, the counts, and slope and damping, as named arrays."""
+        rows = {prefix + row: getattr(self.parameters, row) for row in PARAMETERS}
+        counts = {f"{prefix}{row}_counts": getattr(self.counts, row) for row in PARAMETERS}
+        return rows | counts | {prefix + "scale": np.array([self.slope, self.damping])}
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays, name: str, topics: int) -> Self:
+    def from_arrays(cls, arrays: Arrays, prefix: str = "", **sizes: int) -> Self:
         """Read the result of `to_arrays`; `ValueError` if it does not fit."""
-        shapes = {"root": (topics,), "transition": (topics, topics), "emission": (topics, _symbols(topics))}
-        rows = {row: floats(arrays, f"{name}_{row}", shape, high=1.0) for row, shape in shapes.items()}
-        counts = {row: floats(arrays, f"{name}_{row}_counts", shape) for row, shape in shapes.items()}
-        slope, damping = floats(arrays, f"{name}_scale", (2,), high=1.0).tolist()
-        return cls(TreeParameters(**rows), ExpectedCounts(**counts), slope, damping)
+        topics = sizes["topics"]
+        found = checked(arrays, _ARRAYS, prefix, states=topics, symbols=_symbols(topics))
+        counts = ExpectedCounts(*(found[f"{row}_counts"] for row in PARAMETERS))
+        return cls(TreeParameters(**{row: found[row] for row in PARAMETERS}), counts, *found["scale"].tolist())
 
 
 def shown_symbols(posteriors: Floats) -> Indexes:

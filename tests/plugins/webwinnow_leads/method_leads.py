@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from webwinnow.judge.verdict import Reason, Verdict, keep_by_reason, keep_visible, without_site
 from webwinnow.methods.registry import Method
-from webwinnow.methods.settings import MethodSettings, min_pages, setting, share
+from webwinnow.methods.settings import MinPages
 from webwinnow.page.page import Page
+from webwinnow.settings import Settings, setting, share
 from webwinnow.site.learned import LearnedSite
 from webwinnow_leads.part_leads import lead_keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeadSettings(MethodSettings):
+class LeadSettings(Settings):
     """Settings of method `leads`."""
 
-    words: int = setting(3, "words that a block begins with; read when a site is learned", "1 or more", int)
-    share: float = share(0.5, "remove what begins as blocks on this share of the pages do")
-    min_pages: int = min_pages()
+    words: Annotated[int, setting("words that a block begins with; read when a site is learned", least=1)] = 3
+    share: Annotated[float, share("remove what begins as blocks on this share of the pages do")] = 0.5
+    min_pages: MinPages = 3
 
 
 def clean(page: Page, model: LearnedSite | None, settings: LeadSettings) -> Verdict:

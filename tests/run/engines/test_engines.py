@@ -69,7 +69,7 @@ def assert_same(local, crawl, out: Path, settings: RunSettings, engine=None):
     assert out.read_bytes() == (folder / "out.jsonl").read_bytes()
     assert out.with_name("rejected.jsonl").read_bytes() == (folder / "rejected.jsonl").read_bytes()
     assert (summary.pages, summary.sites, summary.counts) == (wanted.pages, wanted.sites, wanted.counts)
-    assert summary.found_replicas == wanted.found_replicas
+    assert summary.findings == wanted.findings
     assert summary.problems == wanted.problems
 
 

@@ -66,7 +66,7 @@ MINED_METHODS: dict[str, MinedMethod] = {
         MinedMethod("M", "mapped", "weights of MapCST, learned from a sample (thesis 4.3.3)", weighting="cst"),
         MinedMethod("C", "combined", "page and site evidence together, our default", cleaning="combined"),
         MinedMethod(
-            "W+", "wplus", "M, reweighted by evidence from all sites (docs/wplus.md)", weighting=PLUS, unit=True
+            "W+", "wplus", "M, reweighted by evidence from all sites (docs/features.md)", weighting=PLUS, unit=True
         ),
         MinedMethod("R", "repeated", "content that the site repeats dropped", cleaning="repeated"),
         MinedMethod("P", "page", "page evidence alone", cleaning="page"),

@@ -21,9 +21,9 @@ from webwinnow.progress import Progress
 from webwinnow.run.inputs import known_page_count
 from webwinnow.run.tablefiles import TableFile
 from webwinnow.topics.denoising import Denoiser, SiteText, cleaned_nodes
-from webwinnow.topics.multiscaletree import NOTHING, LinkTree
-from webwinnow.topics.sitepages import PageWords, SitePages
+from webwinnow.topics.pages import PageWords, SitePages
 from webwinnow.topics.sitetopics import SiteTopic
+from webwinnow.topics.trees import NOTHING, LinkTree
 
 
 class Clock:

@@ -14,7 +14,7 @@ from webwinnow.papers.resulttables import DECIMALS
 from webwinnow.papers.sites.labelledsites import SiteAnswer
 from webwinnow.papers.sites.likelihood import Curve
 from webwinnow.papers.sites.trials import RuleReading
-from webwinnow.topics.measures import macro_accuracy
+from webwinnow.topics.scores import macro_accuracy
 
 
 def accuracy_of(answers: Sequence[SiteAnswer]) -> float:

@@ -31,10 +31,10 @@ from webwinnow.papers.sites.trials import (
 from webwinnow.progress import Progress, no_progress
 from webwinnow.run.tablefiles import TableFile
 from webwinnow.topics.denoising import CHOICES, Choice, RivalSettings
-from webwinnow.topics.multiscaletree import NOTHING
 from webwinnow.topics.sitetopics import DEFAULT_METHOD, METHODS, topic_method
 from webwinnow.topics.thesaurus import Thesaurus, needs_ahocorasick
-from webwinnow.topics.topicmethod import TopicSettings
+from webwinnow.topics.training import TopicSettings
+from webwinnow.topics.trees import NOTHING
 
 REPEATS = 10
 """Random samples of training sites of each size."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
@@ -15,6 +16,7 @@ import pyarrow as pa
 import ray
 import ray.data
 import ray.exceptions
+import ray.job_config
 
 from webwinnow.platforms import cpu_count
 from webwinnow.run.engines.batches import tree_file, values
@@ -38,9 +40,11 @@ class RayCarrier:
                 os.environ.setdefault("RAY_worker_niceness", "0")  # Ray's default of 15 gives way to all others
                 cores = jobs or cpu_count()
                 started = {"num_cpus": cores, "object_store_memory": OBJECT_STORE, "include_dashboard": False}
+            job = ray.job_config.JobConfig()
+            job._py_driver_sys_path = _SearchedFolders()
             try:
                 with _own_sigterm():
-                    ray.init(**started, logging_level="ERROR", log_to_driver=False)
+                    ray.init(**started, job_config=job, logging_level="ERROR", log_to_driver=False)
             except Exception as error:  # Ray raises bare exceptions where it cannot start
                 raise no_cluster("ray", error) from error
         logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # errors are reported in one sentence
@@ -61,7 +65,7 @@ class RayCarrier:
     def groups(
         self,
         files: Sequence[str],
-        spread: BatchFunction,
+        choose: BatchFunction,
         middle: pa.Schema,
         by: str,
         do: BatchFunction,
@@ -70,9 +74,17 @@ class RayCarrier:
     ) -> Iterator[dict[str, Any]]:
         """Groups of trees (see `Carrier`)."""
         numbers = ray.data.range(len(files), override_num_blocks=len(files))
-        trees = numbers.map_batches(partial(_spread, files=list(files), spread=spread, middle=middle), **_WHOLE)
+        trees = numbers.map_batches(partial(_chosen, files=list(files), choose=choose, middle=middle), **_WHOLE)
         groups = trees.groupby(by, num_partitions=max(1, min(about, MOST_PARTITIONS)))
         return _rows(groups.map_groups(partial(_group, do=do, schema=schema), batch_format="pyarrow"))
+
+
+class _SearchedFolders(list[str]):
+    """Folders in which workers search for modules first. Ray would add the one that the driver was started in."""
+
+    def extend(self, folders: Iterable[str]) -> None:
+        """Add only those that the driver searches itself."""
+        super().extend(folder for folder in folders if folder in sys.path)
 
 
 @contextmanager
@@ -97,11 +109,11 @@ def _tables(table: pa.Table, *, do: BatchFunction, schema: pa.Schema) -> Iterato
         yield pa.Table.from_batches([batch], schema)
 
 
-def _spread(table: pa.Table, *, files: list[str], spread: BatchFunction, middle: pa.Schema) -> Iterator[pa.Table]:
+def _chosen(table: pa.Table, *, files: list[str], choose: BatchFunction, middle: pa.Schema) -> Iterator[pa.Table]:
     """The trees of the files with these numbers; a shuffle needs the schema even without rows."""
     yield middle.empty_table()
     for number in values(table, "id"):
-        for batch in spread(tree_file(files[number])):
+        for batch in choose(tree_file(files[number])):
             yield pa.Table.from_batches([batch], middle)
 
 
