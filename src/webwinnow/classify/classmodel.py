@@ -157,7 +157,7 @@ class ClassModel(SavedModel):
         site model has the part `cst`; and by their counts otherwise. A page without a word of the model has no class.
         """
         tree, site = (page, None) if isinstance(page, PageTree) else (page.tree, page.model)
-        if weights is None and self.vectors.learns_sites and site is not None and site.cst is not None:
+        if weights is None and self.vectors.learns_sites and site is not None and "cst" in site.parts:
             weights = site.feature_weights(self.vectors.weights)
         builder = VectorBuilder(self.vectors)
         builder.add("", tree, weights)

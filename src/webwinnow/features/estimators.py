@@ -7,7 +7,7 @@ pages that were not learned, and learns sites that are new from their own pages.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Self
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from webwinnow.errors import MissingExtra, SettingsError
 from webwinnow.features.vectors import VectorBuilder, VectorSettings
+from webwinnow.methods.method_cst import CstSettings
 from webwinnow.methods.registry import DEFAULT_METHOD, CleaningSettings
 from webwinnow.page.fingerprints import exact_fingerprint
 from webwinnow.page.records import PageRecord
@@ -26,8 +27,6 @@ from webwinnow.plugins import meant
 from webwinnow.record.cleaner import Cleaner
 from webwinnow.record.sitemodel import SiteModel, tree_of
 from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
-from webwinnow.site.learned import NO_JOINS
-from webwinnow.site.sitetree import JoinSettings
 from webwinnow.site.sums import LEARNED_PAGES, TEXTS, choose_pages, page_key
 
 try:
@@ -80,7 +79,7 @@ class _SiteEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return found
 
     def _models(
-        self, sited: Iterable[tuple[str, PageTree]], parts: frozenset[str], joins: Mapping[str, JoinSettings] = NO_JOINS
+        self, sited: Iterable[tuple[str, PageTree]], parts: frozenset[str], settings: CleaningSettings | None = None
     ) -> dict[str, SiteModel]:
         if not SiteKey.parse(self.site_by).has_sites:
             return {}
@@ -92,7 +91,7 @@ class _SiteEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 choose_pages(((page_key(tree.url), exact_fingerprint(tree), tree) for tree in pages), self.learn_pages),
                 site,
                 parts,
-                joins,
+                settings,
             )
             for site, pages in trees.items()
         }
@@ -174,7 +173,8 @@ class SiteFeatureWeighter(_SiteEstimator):
         if self.weighting == "tfidf":
             return {}
         settings = self.weights or replace(VectorSettings().weights, mapped=self.mapped)
-        models = self._models(sited, frozenset({"cst"}), {"cst": settings.join})
+        cleaning = CleaningSettings(cst=CstSettings(gamma=settings.gamma, overlap=settings.overlap))
+        models = self._models(sited, frozenset({"cst"}), cleaning)
         return {site: model.feature_weights(settings) for site, model in models.items()}
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
@@ -235,7 +235,7 @@ class SiteTextCleaner(_SiteEstimator):
 
     def _site_models(self, sited: list[tuple[str, PageTree]]) -> dict[str, SiteModel]:
         cleaner = Cleaner.of(self.method, self.settings)
-        return self._models(sited, cleaner.method.parts | {TEXTS}, cleaner.settings.joins)
+        return self._models(sited, cleaner.method.parts | {TEXTS}, cleaner.settings)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
         """One column, the text."""

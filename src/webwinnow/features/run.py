@@ -103,7 +103,7 @@ def cleaned_pages(
     for site, _ in collection.sites():
         model = None
         if learns and (trees := list(collection.chosen_trees(site))):
-            model = LearnedSite.learn(trees, site, cleaner.method.parts, cleaner.settings.joins)
+            model = LearnedSite.learn(trees, site, cleaner.method.parts, cleaner.settings)
         for row in collection.pages_of(site):
             tree = None if row.ref is None else collection.tree(row)
             yield row, tree, None, None if tree is None else cleaner.clean(tree, model).verdict

@@ -18,7 +18,7 @@ from webwinnow.judge.evidence import PageEvidence, page_with
 from webwinnow.judge.explanations import Cause, Causes
 from webwinnow.judge.kinds import KIND_CODE, KINDS, with_kinds
 from webwinnow.judge.tasks import DEFAULT_TASK, Task, for_task, task_of
-from webwinnow.judge.verdict import NO_CONTENT_REASON, REASONS, Verdict, keep_around
+from webwinnow.judge.verdict import Reason, Verdict, keep_around
 from webwinnow.judge.wholes import with_wholes
 from webwinnow.lazy import lazy_property
 from webwinnow.methods.registry import DEFAULT_METHOD, DEFAULT_SETTINGS, CleaningSettings, Method, method_named
@@ -122,7 +122,7 @@ class CleanPage:
             return Dropped(self.tree.reason)
         if kept_words:
             return Kept()
-        if bool((self.verdict.run_reason == NO_CONTENT_REASON).any()):
+        if bool((self.verdict.run_reason == Reason.NO_CONTENT).any()):
             return Dropped(f"no main content: {self.verdict.note}")
         return Dropped("nothing left to read" if self.all_words else "no main content: no text in the HTML")
 
@@ -149,7 +149,7 @@ class CleanPage:
                 score = None if self.verdict.confidence is None else float(self.verdict.score[owners].max())
                 yield Decision(
                     kept,
-                    REASONS[reason],
+                    Reason(reason).text,
                     self.tree.xpath(int(blocks.owner[b])),
                     text,
                     score,
@@ -175,7 +175,7 @@ class CleanPage:
         shown = [tree.attributes(i) for i in range(node, int(tree.end[node]))]
         labels = [found.get(name) for name in ("alt", "aria-label", "title", "src", "id", "class") for found in shown]
         text = " ".join(f"<{tree.tag_name(node)}> {next(filter(None, labels), '')}".split())
-        kept, reason = bool(self.verdict.keep[node]), REASONS[int(self.verdict.reason[node])]
+        kept, reason = bool(self.verdict.keep[node]), Reason(int(self.verdict.reason[node])).text
         return Decision(kept, reason, tree.xpath(node), text, kind=self._kind(node))
 
     def _kind(self, node: int) -> str | None:

@@ -63,7 +63,8 @@ from webwinnow.run.workerjobs import (
 from webwinnow.site.epochs import join_epoch
 from webwinnow.site.learned import LearnedSite, limits_for
 from webwinnow.site.modelstore import ModelFolder, ModelTable, open_models
-from webwinnow.site.sums import SAME_CSS, TEXTS, SiteSums, block_keys, page_key
+from webwinnow.site.part_texts import block_keys
+from webwinnow.site.sums import SAME_CSS, TEXTS, SiteSums, page_key
 from webwinnow.storage.encoding import read_frame, to_json, write_frame
 
 SHOWN_REPEATS = 5
@@ -177,18 +178,17 @@ class PageWorker:
     def build_model(self, job: BuildModel) -> ModelBuilt:
         """Learn a site from the chosen pages."""
         cleaning = CleaningSettings.from_plain(job.cleaning)
-        pagelets, stops = cleaning.template.pagelets, cleaning.segments.stop_list
-        sums = SiteSums(job.site, pagelets=pagelets, stops=stops, css=self.settings.limits.css)
+        sums = SiteSums(job.site, settings=cleaning, css=self.settings.limits.css)
         for tree in self._trees(job.chosen):
             self.heartbeat()
             sums.add(tree)
         self.heartbeat()
-        model = cleaning.learned(sums)
-        return ModelBuilt(model.to_bytes(), sums.to_bytes() if job.with_sums else None)
+        return ModelBuilt(LearnedSite.of(sums).to_bytes(), sums.to_bytes() if job.with_sums else None)
 
     def update_model(self, job: UpdateModel) -> ModelBuilt:
         """Join a new epoch, learned from the chosen pages, to the earlier ones."""
-        known = [SiteSums.load(path) for path in job.earlier]
+        cleaning = CleaningSettings.from_plain(job.cleaning)
+        known = [SiteSums.load(path, cleaning) for path in job.earlier]
         for path, sums in zip(job.earlier, known, strict=True):
             if sums.site != job.site:
                 raise ModelError(f"{path} has the sums of {sums.site!r}, not of {job.site!r}; learn the site again")
@@ -200,7 +200,6 @@ class PageWorker:
             lambda: self._trees(job.chosen),
             epochs=job.epochs,
             beat=self.heartbeat,
-            finished=CleaningSettings.from_plain(job.cleaning).learned,
         )
         if epoch.model is None or epoch.sums is None:
             return ModelBuilt(None, None, epoch.familiar)
@@ -212,13 +211,11 @@ class PageWorker:
             return LearnedSite.of(SiteSums(parts=self.method.parts)), []
         if self.scores:
             return self._learned_from_evidence(chosen)
-        settings = self.cleaner.settings
-        pagelets, stops = settings.template.pagelets, settings.segments.stop_list
-        sums = SiteSums(parts=self.method.parts | {TEXTS}, pagelets=pagelets, stops=stops)
+        sums = SiteSums(parts=self.method.parts | {TEXTS}, settings=self.cleaner.settings)
         for tree in self._trees(chosen):
             self.heartbeat()
             sums.add(tree)
-        model = LearnedSite.of(sums, self.cleaner.settings.joins)
+        model = LearnedSite.of(sums)
         blocks = cut(tree)
         return model, _most_repeated(blocks.texts(), model.pages_that_say(block_keys(blocks)))
 
