@@ -16,12 +16,14 @@ The class is a plain frozen dataclass. From the declaration follow:
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache, reduce
 from operator import or_
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, Union, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -227,15 +229,13 @@ class Settings:
         return cls.from_groups(values)
 
     @classmethod
-    def from_groups(cls, values: Mapping[str, Mapping[str, Any]]) -> Self:
-        """Settings with these values, by group."""
-        nested = {name: group.from_groups(_inner(name, group, values)) for name, group in _nested(cls).items()}
-        return cls(**nested | dict(values.get(cls.GROUP, {})))
-
-
-def _inner(name: str, group: type[Settings], values: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """The values of a nested group, which the field that has it names."""
-    return {**values, group.GROUP: values.get(name, {})}
+    def from_groups(cls, values: Mapping[str, Mapping[str, Any]], before: Settings | None = None) -> Self:
+        """Settings with these values, by group; the others are those `before`, or the defaults."""
+        given = dict(values.get(cls.GROUP, {}))
+        for name, group in _nested(cls).items():
+            inner = {**values, group.GROUP: values.get(name, {})}
+            given.setdefault(name, group.from_groups(inner, getattr(before, name, None)))
+        return cls(**given) if before is None else replace(before, **given)  # type: ignore[return-value]
 
 
 def declared(cls: type[Settings]) -> dict[str, Declared]:
@@ -293,9 +293,20 @@ class _Description(NamedTuple):
     nested: dict[str, type[Settings]]
 
 
+def _hints(cls: type) -> dict[str, Any]:
+    """The annotations of fields, evaluated in the modules of their classes, whose names functions in them can use."""
+    names = {field.name for field in fields(cls)}
+    hints: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        own = {name: text for name, text in vars(base).get("__annotations__", {}).items() if name in names}
+        module = vars(sys.modules[base.__module__])
+        hints |= get_type_hints(SimpleNamespace(__annotations__=own), globalns=module, include_extras=True)
+    return hints
+
+
 @cache
 def _described(cls: type) -> _Description:
-    hints = get_type_hints(cls, include_extras=True)
+    hints = _hints(cls)
     types, found, nested = {}, {}, {}
     for field in fields(cls):
         kind, *notes = get_args(hint) if get_origin(hint := hints[field.name]) is Annotated else (hint,)

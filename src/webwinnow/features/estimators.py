@@ -23,6 +23,7 @@ from webwinnow.page.records import PageRecord
 from webwinnow.page.tree import PageTree
 from webwinnow.page.urls import SiteKey
 from webwinnow.page.words import StopList
+from webwinnow.plugins import meant
 from webwinnow.record.cleaner import Cleaner
 from webwinnow.record.sitemodel import SiteModel, tree_of
 from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
@@ -136,7 +137,7 @@ class SiteFeatureWeighter(_SiteEstimator):
     def fit(self, X: Iterable[Page], y: Any = None) -> Self:  # noqa: ARG002, N803
         """Learn the sites of the pages and the features that have weight."""
         if self.weighting not in WEIGHTINGS:
-            raise SettingsError(f"no weighting {self.weighting!r}; there are: {', '.join(WEIGHTINGS)}")
+            raise SettingsError(f"there is no weighting {self.weighting!r}; {meant(self.weighting, list(WEIGHTINGS))}")
         sited = self._learned(X)
         self.weights_: dict[str, FeatureWeights] = self._site_weights(sited)
         gathered = self._gathered(sited, self.weights_)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import Annotated, Any, BinaryIO, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from webwinnow.judge.verdict import Verdict
 from webwinnow.page._words import name_hash
 from webwinnow.page.tree import PageTree
 from webwinnow.page.words import IMAGE_PREFIX, LINK_PREFIX, StopList, words
+from webwinnow.settings import Settings, setting
 from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
 from webwinnow.site.sitetree import finish
 from webwinnow.site.styletree import CST_CUT, Keys, StyleTree, feature_names, page_features
@@ -38,7 +39,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VectorSettings:
+class VectorSettings(Settings):
     """Which features are in the rows, and how they are weighted.
 
     - `kinds`: of `words`, `images`, `links`; the site's tree is learned from all three.
@@ -53,18 +54,17 @@ class VectorSettings:
     kinds: tuple[str, ...] = ("words",)
     stop_words: bool = True
     stop_list: StopList = field(default_factory=StopList)
-    weighting: str = "cst"
+    weighting: Annotated[str, setting("How features are weighted.", known=lambda: WEIGHTINGS)] = "cst"
     weights: CstWeightSettings = field(default_factory=lambda: CstWeightSettings(mapped=True))
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
+        """Raise `SettingsError` for kinds of features that there are not, or two lists of stop words."""
         if not self.kinds or set(self.kinds) - set(FEATURE_KINDS):
             raise SettingsError(
                 f"no features {', '.join(self.kinds) or '(none)'}; there are: {', '.join(FEATURE_KINDS)}"
             )
         if self.stop_list.own is not None and not self.stop_words:
             raise SettingsError("a list of stop words is given, and all words are to be kept; expected one of the two")
-        if self.weighting not in WEIGHTINGS:
-            raise SettingsError(f"no weighting {self.weighting!r}; there are: {', '.join(WEIGHTINGS)}")
 
     @property
     def learns_sites(self) -> bool:

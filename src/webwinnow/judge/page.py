@@ -72,8 +72,7 @@ class PageSettings(Settings):
     comments: Annotated[
         bool | None,
         setting(
-            "Keep what readers wrote (comments, reviews, forum posts) on every page, or on none. "
-            "[default: where it is the content]",
+            "Keep what readers wrote on every page, or on none. [default: where it is the content]",
             "--comments/--no-comments",
             panel=KEEP,
         ),

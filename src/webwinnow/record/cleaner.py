@@ -30,6 +30,7 @@ from webwinnow.page.page import Page
 from webwinnow.page.parsing import language_of, parse
 from webwinnow.page.records import Dropped, Kept, Outcome
 from webwinnow.page.tree import PageTree
+from webwinnow.plugins import meant
 from webwinnow.record import view as docview
 from webwinnow.record.flow import to_text
 from webwinnow.record.html import to_html
@@ -102,7 +103,7 @@ class CleanPage:
     def render(self, output: str) -> str:
         """The kept parts as `text`, `markdown` or `html`."""
         if output not in OUTPUTS:
-            raise SettingsError(f"there is no output {output!r}; there are: {', '.join(OUTPUTS)}")
+            raise SettingsError(f"there is no output {output!r}; {meant(output, list(OUTPUTS))}")
         rendered: str = getattr(self, output)
         return rendered
 
@@ -238,7 +239,7 @@ class CleanPage:
         view: bool = True,
         fetched: str | None = None,
     ) -> dict[str, Any]:
-        """The page's record (see `io.schema`), without `page_id` and `site`, which only the run knows.
+        """The page's record (see `record.fields`), without `page_id` and `site`, which only the run knows.
 
         Without `view` there are no type, category, keywords, abstract and summary, and the links are those kept. No
         page is published after it was `fetched`, an ISO 8601 time; without that, not after today.

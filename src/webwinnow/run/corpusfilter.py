@@ -33,7 +33,7 @@ class CorpusFilter(Settings):
     quality: Annotated[
         QualityRules,
         setting(
-            "Drop pages by the published rules of Gopher, or of FineWeb, which include Gopher's.",
+            "Drop pages by the published rules of Gopher, or of FineWeb too.",
             "--quality",
             panel=KEEP,
         ),

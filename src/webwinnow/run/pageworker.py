@@ -65,8 +65,7 @@ from webwinnow.site.learned import LearnedSite, limits_for
 from webwinnow.site.modelstore import ModelFolder, ModelTable, open_models
 from webwinnow.site.part_texts import block_keys
 from webwinnow.site.sums import SAME_CSS, TEXTS, SiteSums, page_key
-from webwinnow.storage.fastjson import to_json
-from webwinnow.storage.frames import read_frame, write_frame
+from webwinnow.storage.encoding import read_frame, to_json, write_frame
 
 SHOWN_REPEATS = 5
 """Most repeated blocks of a site in the summary of a run."""
@@ -121,6 +120,7 @@ class PageWorker:
             self.run = settings
             self.cleans_at_once = not settings.learns
             self.stages = Stages.of(settings)
+            self.categories = self.stages.categories
             task = settings.task if self.stages.instead is None else self.stages.instead.task or settings.task
             self.cleaner = Cleaner.of(settings.method, settings.cleaning, task, selection=settings.selection)
             self.method = self.cleaner.method
@@ -285,7 +285,7 @@ class PageWorker:
             found = clean.outcome
             outcome, reason = ("dropped", found.reason) if isinstance(found, Dropped) else ("kept", clean.verdict.note)
             return PageCleaned(line, [], outcome, reason, clean.kept_words, clean.all_words, tallies=tallies)
-        record = clean.record(also=run.also, categories=stages.categories, view=run.view, fetched=job.fetched_at)
+        record = clean.record(also=run.also, categories=self.categories, view=run.view, fetched=job.fetched_at)
         record |= about
         for stage in stages.filling:
             stage.fill(clean, record)
@@ -295,7 +295,7 @@ class PageWorker:
         outcome, reason, kept, words = (record[name] for name in ("outcome", "reason", "kept_words", "all_words"))
         is_filtered = is_kept and outcome != "kept"
         rejected = list(_rejected(clean, record, text if is_filtered else None)) if run.rejected else []
-        rows = [] if is_filtered else [stage.row(clean, page, record) for stage in stages.keeping]
+        rows = [] if is_filtered else [stage.row(clean, record) for stage in stages.keeping]
         return PageCleaned(record_line(record, stages.fields), rejected, outcome, reason, kept, words, rows)
 
     # The spool

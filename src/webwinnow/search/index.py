@@ -16,7 +16,7 @@ from datetime import date
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.page.words import StopList, words
@@ -24,6 +24,7 @@ from webwinnow.progress import Progress, no_progress
 from webwinnow.record.fields import Record
 from webwinnow.search.level import FILTERS, KEY, STEMS, Level
 from webwinnow.search.spelling import stems
+from webwinnow.settings import Settings, setting
 from webwinnow.storage.atomic import write_file
 
 ABSTRACT, FULL = "abstract", "full"
@@ -54,20 +55,19 @@ def day_number(day: object) -> int | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IndexSettings:
+class IndexSettings(Settings):
     """`memory`: bytes that each level buffers before it writes a segment. `commit_every`: pages between commits, after
     which they can be found and survive a kill. `replicas`: whether pages with `replica_of` are indexed.
     """
 
     memory: int = 64_000_000
-    commit_every: int = 5_000
+    commit_every: Annotated[int, setting("Pages between commits.", least=1)] = 5_000
     replicas: bool = False
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
+        """Raise `SettingsError` for memory that the index cannot work with."""
         if not LEAST_MEMORY <= self.memory <= MOST_MEMORY:
             raise SettingsError(f"memory is {self.memory:,} bytes: expected {LEAST_MEMORY:,} to {MOST_MEMORY:,}")
-        if self.commit_every < 1:
-            raise SettingsError(f"commit_every is {self.commit_every}: expected 1 or more")
 
 
 @dataclass(slots=True)

@@ -12,10 +12,10 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.errors import check_range
 from webwinnow.page._nodes import topmost
 from webwinnow.page.tree import PageTree
 from webwinnow.page.words import SHINGLE_SIZE
+from webwinnow.settings import Settings, setting
 from webwinnow.site.counts import Counts
 from webwinnow.site.styletree import page_features, pair_key
 from webwinnow.storage.modelfile import ArrayTable, Column
@@ -37,7 +37,7 @@ _SEED = 0x9E3779B97F4A7C15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PageletSettings:
+class PageletSettings(Settings):
     """How pages are split into pagelets, and when two pagelets count as equal.
 
     - `links`: k; an element with a child of so many links is not a pagelet.
@@ -45,12 +45,9 @@ class PageletSettings:
     - `hashes`: smallest hashes that two pagelets must share.
     """
 
-    links: int = PAGELET_LINKS
-    shingle: int = SHINGLE_SIZE
-    hashes: int = SKETCH_HASHES
-
-    def __post_init__(self) -> None:
-        check_range(self, "links", "shingle", "hashes", least=1, most=MOST)
+    links: Annotated[int, setting("Links of a child.", least=1, most=MOST)] = PAGELET_LINKS
+    shingle: Annotated[int, setting("Features in a row.", least=1, most=MOST)] = SHINGLE_SIZE
+    hashes: Annotated[int, setting("Hashes shared.", least=1, most=MOST)] = SKETCH_HASHES
 
     def to_array(self) -> NDArray[np.int32]:
         """The settings as an array for files."""

@@ -112,8 +112,8 @@ class SiteJob(NamedTuple):
 
     def key(self, method: MinedMethod) -> str:
         """The cache key of the words of the site by one method."""
-        own = () if self.stop_list.own is None else (repr(self.stop_list),)
-        return cache_key("words", repr(method), self.content, f"{len(self.pages)}", repr(self.settings), *own)
+        stops = () if self.stop_list.own is None else (repr(self.stop_list),)
+        return cache_key("words", repr(method), self.content, f"{len(self.pages)}", repr(self.settings), *stops)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
