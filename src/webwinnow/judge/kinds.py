@@ -304,11 +304,6 @@ class RegionKinds:
     score: NDArray[np.float32]
     advertises: NDArray[np.float32]
 
-    def of_runs(self) -> NDArray[np.uint8]:
-        """The kind of each run's region; content for what is kept."""
-        region = self.regions.of_run()
-        return np.append(self.kind, np.uint8(KIND_CODE["content"]))[region]
-
     def without_text(self) -> NDArray[np.bool_]:
         """Which nodes are in a region without text."""
         found = np.zeros(len(self.regions.tree), np.bool_)

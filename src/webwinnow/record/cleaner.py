@@ -196,8 +196,7 @@ class CleanPage:
 
     @property
     def _view_settings(self) -> ViewSettings:
-        settings: ViewSettings = (DEFAULT_SETTINGS if self.cleaner is None else self.cleaner.settings).docview
-        return settings
+        return ViewSettings() if self.cleaner is None else self.cleaner.view
 
     @property
     def view(self) -> DocView:
@@ -323,10 +322,16 @@ class Cleaner:
     selection: Selection | None = None
     own: Settings | None = field(init=False, repr=False)
     """The settings of the method."""
+    view: ViewSettings = field(init=False, repr=False)
+    """The settings of type, keywords, abstract and relevant links."""
+    completes: bool = field(init=False, repr=False)
+    """Whether wholes are kept or removed whatever the method says of their blocks."""
 
     def __post_init__(self) -> None:
         group = self.method.group
         object.__setattr__(self, "own", None if group is None else getattr(self.settings, group))
+        object.__setattr__(self, "view", self.settings.docview)
+        object.__setattr__(self, "completes", group != "page" and self.settings.wholes.complete)
 
     @classmethod
     def of(
@@ -356,7 +361,7 @@ class Cleaner:
     def clean_in(self, page: Page, model: LearnedSite | None = None) -> CleanPage:
         """As `clean`, for a page in its context, which may have a page model other than the shipped one."""
         verdict = self.method.clean(page, model, self.own)
-        if self.settings.wholes.complete and self.method.group != "page":
+        if self.completes:
             verdict = with_wholes(page, verdict)
         if self.task.keeps:
             verdict = for_task(page, verdict, self.task, model)

@@ -19,11 +19,6 @@ from webwinnow.site.sitetree import Finisher, JoinSettings, Rows, SiteTree, Slot
 from webwinnow.site.styletree import INTERNAL, OUTSIDE, Keys, PageElements, StyleTree, pair_key
 
 
-def finish_aligned(tree: StyleTree, joins: JoinSettings | None = None) -> SiteTree:
-    """Finish a raw tree of `ALIGNED_CUT`, aligning the sequences of children of each element."""
-    return AlignedFinisher(tree, joins).finished()
-
-
 class AlignedFinisher(Finisher):
     """Finishes a raw tree of `ALIGNED_CUT`, aligning the sequences of children of each element."""
 
