@@ -35,7 +35,7 @@ def test_the_package_itself_imports_nothing_but_its_version() -> None:
     "CleaningSettings PageSettings RunSettings SiteFeatureWeighter SiteKey SiteTextCleaner open_pages run".split(),
 )
 def test_what_a_program_needs_is_in_the_package_and_listed(name: str) -> None:
-    assert getattr(webwinnow, name).__name__ == name
+    assert getattr(webwinnow, name).__name__.removeprefix("webwinnow.") == name
     assert name in dir(webwinnow)
 
 
@@ -116,6 +116,12 @@ def test_cleaning_one_page_loads_no_crawler_no_workers_no_database_and_no_second
     assert "webwinnow.record.cleaner" in loaded
     assert loaded.isdisjoint(("sqlite3", "turbohtml", "fastwarc", "rich.progress"))
     assert loaded.isdisjoint(f"webwinnow.{name}" for name in ("collection.workerpool", "crawl.crawling", "io.inputs"))
+
+
+def test_the_package_of_runs_is_called_as_the_function_of_its_name() -> None:
+    program = "import webwinnow; webwinnow.open_pages; webwinnow.run()"
+    done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True)
+    assert "run() missing" in done.stderr
 
 
 def test_a_name_that_there_is_not_is_an_attribute_error() -> None:
