@@ -34,6 +34,7 @@ from webwinnow.plugins import meant
 IN_AND_OUT, SITE, METHOD, KEEP = "Input and output", "Site", "Method", "What to keep"
 RUN, CRAWL, CLUSTER = "Run", "Crawl", "Cluster"
 """The panels of `--help`, in their order. The option of a setting without a panel works, but is not shown."""
+HIDDEN = ""
 PANELS = (IN_AND_OUT, SITE, METHOD, KEEP, RUN, CRAWL, CLUSTER)
 
 _WORDS = {"true": True, "yes": True, "false": False, "no": False}
@@ -92,6 +93,8 @@ class Declared:
     type: Any
     default: Any
     setting: Setting
+    panel: str | None
+    """The panel of the help that shows its option."""
 
     @property
     def is_optional(self) -> bool:
@@ -167,6 +170,8 @@ class Settings:
     """
 
     GROUP: ClassVar[str] = ""
+    PANEL: ClassVar[str | None] = None
+    """The panel of the help for settings that name none."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -305,7 +310,7 @@ def _hints(cls: type) -> dict[str, Any]:
 
 
 @cache
-def _described(cls: type) -> _Description:
+def _described(cls: Any) -> _Description:
     hints = _hints(cls)
     types, found, nested = {}, {}, {}
     for field in fields(cls):
@@ -317,7 +322,9 @@ def _described(cls: type) -> _Description:
             nested[field.name] = kind
         for note in notes:
             if isinstance(note, Setting):
-                found[field.name] = Declared(field.name, kind, default, note)
+                found[field.name] = Declared(
+                    field.name, kind, default, note, cls.PANEL if note.panel is None else note.panel
+                )
     return _Description(types, found, nested)
 
 

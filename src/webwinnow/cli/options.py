@@ -74,7 +74,7 @@ def of(settings: type[Declarations], name: str, panel: str | None = None, **more
     """The option of a declared setting, for a parameter that a command has itself."""
     one = declared(settings)[name]
     help = more.pop("help", one.setting.help)
-    return _option(one, panel or one.setting.panel, help=help, **{"show_default": "[default:" not in help} | more)
+    return _option(one, panel or one.panel, help=help, **{"show_default": "[default:" not in help} | more)
 
 
 def _option(one: Declared, panel: str | None, **more: Any) -> Any:
@@ -247,7 +247,7 @@ def _parameter(group: str, one: Declared, panel: str | None, is_hidden: bool) ->
         kind, default = list[str] | None, None
     elif one.setting.read is not None:
         kind, default = str | None, None
-    annotation: Any = Annotated[kind, _option(one, panel, hidden=is_hidden or panel is None)]
+    annotation: Any = Annotated[kind, _option(one, panel, hidden=is_hidden or not panel)]
     return Parameter(f"{group}__{one.name}", Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
@@ -279,7 +279,7 @@ def settings_options(
                     is_chosen = full in only.split() if only else full not in without.split()
                     if one.setting.options and is_chosen:
                         is_hidden = section in hidden and full not in shown
-                        parameters.append(_parameter(group, one, shown.get(full, one.setting.panel), is_hidden))
+                        parameters.append(_parameter(group, one, shown.get(full, one.panel), is_hidden))
         parameters.sort(key=_panel_order)
         command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {one.name: one.annotation for one in parameters}

@@ -125,8 +125,7 @@ class RunSettings(CollectionSettings):
         ),
     ] = field(default_factory=lambda: TASKS[DEFAULT_TASK])
     also: Annotated[
-        tuple[Rendering, ...],
-        setting("Add markdown or html to each record; repeatable.", "--also", panel=IN_AND_OUT),
+        tuple[Rendering, ...], setting("Add markdown or html to each record; repeatable.", "--also", panel=IN_AND_OUT)
     ] = ()
     rejected: bool = False
     models: Annotated[
@@ -140,8 +139,7 @@ class RunSettings(CollectionSettings):
     ] = None
     replicas: Any = field(default_factory=dict)
     view: Annotated[
-        bool,
-        setting("Fill type, keywords, abstract and relevant links; without, a run is faster.", "--view/--no-view"),
+        bool, setting("Fill type, keywords, abstract and relevant links; without, a run is faster.", "--view/--no-view")
     ] = True
     categories: Annotated[
         str | None,
@@ -151,8 +149,7 @@ class RunSettings(CollectionSettings):
         ),
     ] = None
     classes: Annotated[
-        str | None,
-        file_setting("Fill category with the classes of this model, as classify apply does.", "--classes"),
+        str | None, file_setting("Fill category with the classes of this model, as classify apply does.", "--classes")
     ] = None
     class_none: Annotated[
         float | None,
@@ -162,8 +159,7 @@ class RunSettings(CollectionSettings):
         ),
     ] = None
     class_least: Annotated[
-        float,
-        share("Least probability of a class; pages below have none, with --classes.", "--min-probability"),
+        float, share("Least probability of a class; pages below have none, with --classes.", "--min-probability")
     ] = 0.0
     links: str | None = None
     vectors: bool = False
