@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import copy
-from dataclasses import asdict, fields, replace
+from dataclasses import fields
 from functools import partial
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -19,7 +19,6 @@ import typer
 from typer.models import OptionInfo
 
 from webwinnow.errors import MissingExtra, SettingsError
-from webwinnow.features.vectors import FEATURE_KINDS, VectorSettings
 from webwinnow.judge.models import Favor
 from webwinnow.judge.page import PageSettings
 from webwinnow.methods.registry import CleaningSettings, check_read_by, check_settings, method_named
@@ -42,7 +41,6 @@ from webwinnow.settings import (
     unknown_setting,
 )
 from webwinnow.settings import Settings as Declarations
-from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.site.sums import LEARNED_PAGES
 
 if TYPE_CHECKING:
@@ -89,7 +87,7 @@ def _option(one: Declared, panel: str | None, **more: Any) -> Any:
     if one.kind is bool or (own.metavar is None and own.read is None and get_origin(one.kind) is Literal):
         metavar = None
     given = {"help": help, "metavar": metavar, "show_default": False} | limits | more
-    return typer.Option(*own.options, rich_help_panel=panel, **given)
+    return typer.Option(*own.options, rich_help_panel=panel or None, **given)
 
 
 def _detailed(panel: str, help: str, *names: str, **more: Any) -> Callable[..., Any]:
@@ -184,14 +182,6 @@ Settings = Annotated[
         metavar="NAME=VALUE",
     ),
 ]
-WeightSettings = Annotated[
-    list[str] | None,
-    setting(
-        "Setting of a method, as in cst.informative=0.2; repeatable. Only those of the weights apply.",
-        "--set",
-        metavar="NAME=VALUE",
-    ),
-]
 Favoring = Annotated[Favor | None, of(PageSettings, "favor")]
 Comments = Annotated[bool | None, of(PageSettings, "comments")]
 Task = Annotated[str, of(RunSettings, "task")]
@@ -199,14 +189,6 @@ LearnPages = Annotated[int, of(CollectionSettings, "learn_pages", SITE)]
 Models = Annotated[Path | None, of(RunSettings, "models")]
 
 # Mining
-
-_WEIGHTING = (
-    "How features are weighted: by their site (cst), by their site and all sites (wplus), by counts (tfidf), or by "
-    "counts in cleaned pages so that subjects count and sites do not (topic)"
-)
-Weighting = Annotated[str, setting(f"{_WEIGHTING}.")]
-WeightingUnlessGiven = Annotated[str | None, setting(f"{_WEIGHTING}. [default: topic, or that of the .npz file]")]
-Kinds = Annotated[str, setting(f"Kinds of features, separated by commas: {', '.join(FEATURE_KINDS)}.")]
 
 _STOP_WORDS = "File of stop words, one per line, as `webwinnow lists stopwords` writes it. [default: {}]"
 stop_words = _detailed(METHOD, _STOP_WORDS, "--stop-words", metavar="FILE")
@@ -397,19 +379,6 @@ def cleaning_settings(
     if method is not None:
         check_settings(pairs or (), method)
     return settings
-
-
-def weight_settings(pairs: list[str] | None, weighting: str, *, mapped: bool = True) -> CstWeightSettings:
-    """The settings of feature weights that --set and --mapped give to a weighting; `SettingsError` if it reads none."""
-    if pairs and not VectorSettings(weighting=weighting).learns_sites:
-        name = pairs[0].partition("=")[0].strip()
-        raise SettingsError(f"{name} has no effect with --weighting {weighting}; leave it out")
-    known = asdict(replace(VectorSettings().weights, mapped=mapped))
-    for pair in pairs or ():
-        if pair.partition("=")[0].strip().removeprefix("cst.") not in known:
-            expected = ", ".join(f"cst.{name}=..." for name in known)
-            raise SettingsError(f"there is no setting {pair!r} of the weights; expected one of {expected}")
-    return CleaningSettings.from_pairs(pairs or (), cst=known).cst.weights
 
 
 def stop_list(path: Path | None) -> StopList:
