@@ -18,7 +18,8 @@ _FIND = """
 import sys, time
 from pathlib import Path
 import numpy as np
-from webwinnow.replicas import find_replicas, sketch_type
+from webwinnow.replicas.finding import find_replicas
+from webwinnow.replicas.sketches import sketch_type
 rows = np.memmap(sys.argv[1], sketch_type(), "r")
 wall, cpu = time.perf_counter(), time.process_time()
 found = find_replicas(rows)
@@ -80,7 +81,7 @@ def find(data: Path) -> list[tuple[str, str]]:
 def _speed(data: Path) -> str:
     from webwinnow.page.parsing import parse
     from webwinnow.record.cleaner import clean_page
-    from webwinnow.replicas.sketches import Standing, page_sketch
+    from webwinnow.replicas.sketches import PageOrigin, page_sketch
 
     pages = pq.read_table(data / "pages-wcxb.parquet", columns=["url", "html"]).slice(0, TREES).to_pylist()
     ready = []
@@ -91,7 +92,7 @@ def _speed(data: Path) -> str:
     for _ in range(ROUNDS):
         started = time.process_time()
         for tree, runs in ready:
-            standing = Standing(url=tree.url, title=tree.head.title, canonical=tree.head.canonical, site="x")
-            page_sketch(tree, runs, standing)
+            origin = PageOrigin(url=tree.url, title=tree.head.title, canonical=tree.head.canonical, site="x")
+            page_sketch(tree, runs, origin)
         spent.append(time.process_time() - started)
     return f"**{len(ready) / min(spent):,.0f} pages/s**, best of {ROUNDS}"

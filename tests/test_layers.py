@@ -203,7 +203,7 @@ def test_every_room_has_a_folder_of_tests() -> None:
         ("run", "from webwinnow.replicas.sketches import sketch"),
         ("run", "from webwinnow import __version__"),
         ("record", "from webwinnow.unheard_of import z"),
-        ("search", "from webwinnow.topics.mine import z"),
+        ("search", "from webwinnow.topics.mining.run import z"),
         (FACE, "from webwinnow.cli.app import main"),
     ],
 )

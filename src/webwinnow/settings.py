@@ -201,11 +201,19 @@ class Settings:
             raise SettingsError(f"these are no {cls.__name__}: {error}") from None
 
     @classmethod
-    def groups(cls) -> dict[str, type[Settings]]:
-        """The class of each group of settings, by the name that `sst.threshold` has before the dot."""
+    def group(cls, name: str) -> type[Settings] | None:
+        """The class of the group of this name; None if there is none."""
+        return cls.groups().get(name)
+
+    @classmethod
+    def groups(cls, *, options: bool = False) -> dict[str, type[Settings]]:
+        """The class of each group of settings, by the name that `sst.threshold` has before the dot.
+
+        With `options` only those of which commands have options.
+        """
         found: dict[str, type[Settings]] = {cls.GROUP: cls} if declared(cls) else {}
         for name, group in _nested(cls).items():
-            inner = group.groups()
+            inner = group.groups(options=options)
             found |= ({name: group} if declared(group) else {}) | {own: inner[own] for own in inner if own}
         return found
 

@@ -10,13 +10,13 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from webwinnow.classify.charts import MOST_CLASSES, confusion_chart, reliability_chart
 from webwinnow.classify.classifiers import Folds, LinearSVM, sparse_rows
 from webwinnow.classify.classmodel import ClassModel
 from webwinnow.classify.report import classes_html
-from webwinnow.classify.run import Mistake, Trained
 from webwinnow.classify.scores import ClassScores, Reliability
+from webwinnow.classify.train import Mistake, Trained
 from webwinnow.features.vectors import FeatureMatrix, VectorSettings
-from webwinnow.inspect.charts import MOST_CLASSES, confusion_chart, reliability_chart
 
 HOSTILE = "</title><script>alert(1)</script>\"' onload=x"
 

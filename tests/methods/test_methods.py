@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from webwinnow import CleaningSettings, SettingsError
-from webwinnow.methods.registry import METHODS, method_named
+from webwinnow.methods.registry import method_named, method_names
 
 
 def test_a_setting_is_read_from_text() -> None:
@@ -65,16 +65,16 @@ def test_a_file_name_becomes_absolute() -> None:
     assert found.startswith("/")
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", method_names())
 def test_every_setting_of_a_method_is_listed_with_a_default_that_is_valid(name: str) -> None:
-    for setting in METHODS[name].settings:
+    for setting in method_named(name).listed():
         assert setting in CleaningSettings.listed()
         assert setting.help
         CleaningSettings.from_pairs([f"{setting.name}={setting.default}"])
 
 
 def test_an_unknown_method_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(SettingsError, match="there are: combined, none, repeated"):
+    with pytest.raises(SettingsError, match="there are: aligned, combined, cst"):
         method_named("magic")
     with pytest.raises(SettingsError, match="did you mean 'combined'"):
         method_named("combine")

@@ -13,10 +13,10 @@ from webwinnow.site.hmt.em import expectation
 from webwinnow.site.hmt.hiddenmarkovtree import HiddenMarkovTree
 from webwinnow.site.hmt.treemodel import Forest, TreeParameters
 from webwinnow.topics.fusion import Neighbours, fuse, fuse_scales, site_context
-from webwinnow.topics.sitepages import SitePages
+from webwinnow.topics.methods import HmtMethod, Multiscale, TwoPhase
+from webwinnow.topics.pages import SitePages
 from webwinnow.topics.sitetopics import SiteTopics
-from webwinnow.topics.topicmethod import TopicSettings, Training
-from webwinnow.topics.treemethods import HmtMethod, Multiscale, TwoPhase
+from webwinnow.topics.training import TopicSettings, Training
 from webwinnow.topics.treescale import Observed, TreeScale, _part, _tied, page_observations, shown_symbols
 
 # A node (1) with a parent (0), two children (2, 3), a sibling (4) and a grandchild (5).

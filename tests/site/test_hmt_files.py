@@ -76,7 +76,7 @@ def test_a_model_without_symbols_comes_back():
         ("root", np.array([0.5, 0.6])),
         ("root", np.array([0.2, 0.3, 0.5])),
         ("transition", np.full((2, 2), np.nan)),
-        ("transition", np.eye(2, dtype=np.float32)),
+        ("transition", np.full((2, 2), "x")),
         ("emission", np.ones((2, 1))),
         ("counts_root", np.array([-1.0, 2.0])),
         ("counts_transition", np.ones((3, 3))),

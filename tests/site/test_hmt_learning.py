@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
@@ -38,6 +38,11 @@ def sampled(trees: int, nodes: int, seed: int = 0) -> tuple[Forest, np.ndarray]:
     return HiddenMarkovTree.of(KNOWN).sample(shapes(trees, nodes, chance), chance)
 
 
+def never_falls(history: list[float]) -> bool:
+    """Whether no pass of EM lost more than rounding."""
+    return all(after >= before - 1e-9 * max(abs(before), 1.0) for before, after in pairwise(history))
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_em_never_lowers_the_likelihood(data: st.DataObject):
@@ -52,11 +57,11 @@ def test_em_never_lowers_the_likelihood(data: st.DataObject):
     known = np.where(chance.random(len(parent)) < 0.2, chance.integers(0, states, len(parent)), HIDDEN)
     smoothing = data.draw(st.sampled_from([0.0, 0.5]))
     model = HiddenMarkovTree(states, symbols=symbols, smoothing=smoothing, tolerance=0.0, passes=25).fit(forest, known)
-    assert not model.convergence_.fell
+    assert never_falls(model.convergence_.history)
     if not smoothing:
         assert model.score(forest, known) >= model.convergence_.history[-1] - 1e-9
     more = model.partial_fit(forest, known)
-    assert not more.convergence_.fell
+    assert never_falls(more.convergence_.history)
 
 
 @pytest.mark.parametrize("subsets", [3, 10])
@@ -215,9 +220,9 @@ def test_parameters_that_are_no_probabilities_are_refused(wrong: dict):
 def test_learning_continues_until_a_pass_gains_too_little():
     watch = Convergence(tolerance=0.1, most=100)
     for objective in (-10.0, -5.0, -4.0):
-        watch.report(objective)
+        watch.history.append(objective)
         assert not watch.done
-    watch.report(-3.95)
+    watch.history.append(-3.95)
     assert watch.converged
     assert watch.done
     assert watch.gain == pytest.approx(0.05)
@@ -231,16 +236,14 @@ def test_the_tolerance_is_for_each_node():
 
 def test_learning_ends_after_the_most_passes():
     watch = Convergence(tolerance=0.0, most=2)
-    watch.report(-9.0)
+    watch.history.append(-9.0)
     assert not watch.done
-    watch.report(-1.0)
+    watch.history.append(-1.0)
     assert watch.done
     assert not watch.converged
 
 
-def test_a_fall_is_reported_and_rounding_is_not():
-    assert Convergence(history=[-5.0, -6.0]).fell
-    assert not Convergence(history=[-5.0, -5.0 - 1e-12, -4.0]).fell
+def test_a_fall_is_no_end():
     assert not Convergence(tolerance=0.1, history=[-5.0, -6.0]).converged
 
 

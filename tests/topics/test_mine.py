@@ -26,13 +26,11 @@ from webwinnow.crawl.settings import CrawlSettings
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.run.inputs import open_pages
 from webwinnow.topics.discovery import DiscoverySettings
-from webwinnow.topics.mine import mine_sites
-from webwinnow.topics.minecrawl import fates_of
-from webwinnow.topics.minedsites import mined_html
-from webwinnow.topics.minerun import MineRun
-from webwinnow.topics.mineseeds import read_seeds
-from webwinnow.topics.minesettings import MineSettings
-from webwinnow.topics.minestate import MineStore
+from webwinnow.topics.mining.report import MineRun, mined_html
+from webwinnow.topics.mining.run import fates_of, mine_sites
+from webwinnow.topics.mining.seeds import read_seeds
+from webwinnow.topics.mining.store import MineStore
+from webwinnow.topics.settings import MineSettings
 from webwinnow.topics.sitetopics import SiteTopics
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "docs.warc.gz"
@@ -451,7 +449,7 @@ def test_sites_are_denoised_by_a_thesaurus_and_pruned_as_published(tmp_path: Pat
 
 
 def test_two_runs_do_not_work_in_one_folder(seeds: Path, mined: Mined) -> None:
-    with MineStore(mined.out, create=False), pytest.raises(InputError, match="wait if another run is using the folder"):
+    with MineStore(mined.out), pytest.raises(InputError, match="wait if another run is using the folder"):
         mine_sites(seeds, mined.out)
 
 

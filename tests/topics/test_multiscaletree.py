@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from webwinnow import parse
 from webwinnow.errors import InputError
 from webwinnow.site.hmt.treemodel import Forest
-from webwinnow.topics.multiscaletree import NOTHING, BlockTree, LinkTree, MultiscaleTree, links_of
+from webwinnow.topics.trees import NOTHING, BlockTree, LinkTree, links_of
 
 HOST = "http://a.example/"
 
@@ -100,19 +100,9 @@ def test_a_crawl_whose_referrer_was_not_read_hangs_from_the_virtual_root():
     assert found.page.tolist() == [NOTHING, 0, 1]
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        lambda: LinkTree.of([HOST], []),
-        lambda: LinkTree.of([HOST], [[]], "http://b.example/"),
-        lambda: LinkTree.of_crawl([HOST], []),
-        lambda: BlockTree.of(parse("<p>a"), np.ones(7, bool)),
-        lambda: MultiscaleTree.of([parse("<p>a")], kept_runs=[]),
-    ],
-)
-def test_what_does_not_fit_is_refused(wrong):
+def test_a_start_page_that_is_not_there_is_refused():
     with pytest.raises(InputError):
-        wrong()
+        LinkTree.of([HOST], [[]], "http://b.example/")
 
 
 # Blocks
@@ -147,12 +137,6 @@ def test_a_page_that_shows_nothing_is_one_node(html: str):
     assert page.block.tolist() == [NOTHING]
 
 
-def test_what_a_cleaner_dropped_is_not_in_the_tree():
-    tree = parse("<p>menu</p><p>story</p>")
-    kept = np.array(["story" in tree.run(r) for r in range(tree.run_count)])
-    assert outline(BlockTree.of(tree, kept)) == ["story"]
-
-
 def test_deep_pages_do_not_recurse():
     page = parse("<div>x" * 400)
     forest = Forest(BlockTree.of(page).parent)
@@ -160,20 +144,6 @@ def test_deep_pages_do_not_recurse():
 
 
 # Both
-
-
-def test_the_multiscale_tree_of_a_small_site():
-    start = parse(f'<p>a</p><p><a href="{HOST}two">b</a></p>', url=HOST)
-    two = parse('<p>c</p><area href="/"><a href="#x">d</a><a href="mailto:x@a.example">e</a>', url=HOST + "two")
-    site = MultiscaleTree.of([two, start])
-    assert site.pages.page.tolist() == [1, 0]
-    assert site.pages.parent.tolist() == [-1, 0]
-    assert links_of(two) == [HOST]
-    parent, page = site.block_forest()
-    assert len(parent) == sum(map(len, site.blocks))
-    assert np.flatnonzero(parent < 0).tolist() == [0, len(site.blocks[0])]
-    assert page.tolist() == [0] * len(site.blocks[0]) + [1] * len(site.blocks[1])
-    assert MultiscaleTree.of([]).block_forest()[0].tolist() == []
 
 
 def test_pages_of_sites_docs_have_the_depth_that_their_crawl_gave_them():

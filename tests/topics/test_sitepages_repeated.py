@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from webwinnow import parse
-from webwinnow.topics.sitepages import SitePages
+from webwinnow.topics.pages import SitePages
 
 
 def test_every_repeated_block_is_left_out_and_nothing_else():

@@ -10,9 +10,9 @@ import pytest
 
 from webwinnow.errors import SettingsError
 from webwinnow.page.parsing import parse
-from webwinnow.topics.sitepages import PageWords, SitePages
-from webwinnow.topics.sitereading import ReadingModel, ReadingSettings, SiteReading
-from webwinnow.topics.topicmethod import Training
+from webwinnow.topics.pages import PageWords, SitePages
+from webwinnow.topics.reading import ReadingModel, ReadingSettings, SiteReading
+from webwinnow.topics.training import Training
 
 WORDS = {
     "sea": "harbour anchor sailor lighthouse tide wharf rudder keel mast rigging".split(),

@@ -15,13 +15,12 @@ from webwinnow.errors import InputError, ModelError, SettingsError
 from webwinnow.site.hmt.treemodel import TreeParameters
 from webwinnow.storage.modelfile import ModelFormat, pack_arrays
 from webwinnow.topics.fusion import Neighbours
-from webwinnow.topics.multiscaletree import LinkTree
+from webwinnow.topics.methods import HmtMethod
+from webwinnow.topics.pages import PageWords, SitePages
 from webwinnow.topics.pruning import Everything, GrowingTree
-from webwinnow.topics.sitepages import PageWords, SitePages
 from webwinnow.topics.sitetopics import METHODS, SiteTopics
-from webwinnow.topics.topicmethod import TopicSettings, Training
 from webwinnow.topics.topicwords import known_odds, lead, leads_of, learn_words, probabilities, slope_of
-from webwinnow.topics.treemethods import HmtMethod
+from webwinnow.topics.training import TopicSettings, Training
 from webwinnow.topics.treescale import Observed, TreeScale, shown_symbols
 
 FORMAT = SiteTopics.file_format
@@ -100,20 +99,11 @@ def test_a_mask_leaves_the_trees_and_takes_the_words():
     none = found.keeping(np.zeros(len(found.parent), np.bool_))
     assert len(none.page_words.key) == 0
     assert none.parent is found.parent
-    with pytest.raises(InputError, match="mask"):
-        found.keeping(np.zeros(3, np.bool_))
 
 
 def test_a_site_knows_its_hosts_and_those_it_links_to():
     found = site("a", "farming", extra="<a href='http://b.test/x'>b</a>")
     assert (found.hosts, found.linked) == ({"a.test"}, {"b.test"})
-
-
-def test_a_page_tree_of_other_pages_is_refused():
-    words = [PageWords.of(parse("<p>wheat", url=f"http://a.test/{k}")) for k in range(2)]
-    tree = LinkTree.of_crawl(["http://a.test/0"], [None])
-    with pytest.raises(InputError, match="page tree"):
-        SitePages.of_pages(words, page_tree=tree)
 
 
 def test_an_unknown_start_page_is_refused():

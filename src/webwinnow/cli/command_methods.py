@@ -13,7 +13,7 @@ import typer
 from webwinnow import plugins
 from webwinnow.cli import options as opt
 from webwinnow.methods.method_items import ItemModel
-from webwinnow.methods.registry import DEFAULT_METHOD, METHODS, CleaningSettings, Method, method_named
+from webwinnow.methods.registry import DEFAULT_METHOD, CleaningSettings, Method, method_named, method_names
 from webwinnow.run.settings import RunSettings
 from webwinnow.settings import Listed, declared
 
@@ -55,9 +55,9 @@ def methods(
     if run:
         _list_run(as_json=as_json)
         return
-    for method in map(method_named, names or METHODS):
+    for method in map(method_named, names or method_names(ours=False)):
         if as_json:
-            settings = [setting._asdict() for setting in method.settings]
+            settings = [setting._asdict() for setting in method.listed()]
             described = {"name": method.name, "about": method.about, "learns": method.learns, "settings": settings}
             sys.stdout.write(json.dumps(described, ensure_ascii=False) + "\n")
         else:
@@ -80,7 +80,7 @@ def _list_run(*, as_json: bool) -> None:
 def _described(method: Method) -> list[str]:
     default = " (the default)" if method.name == DEFAULT_METHOD else ""
     lines = [f"{method.name}{default}: {method.about}"]
-    return lines + [f"    {line}" for setting in method.settings for line in _listed(setting)]
+    return lines + [f"    {line}" for setting in method.listed() for line in _listed(setting)]
 
 
 def _listed(setting: Listed, options: Sequence[str] = ()) -> list[str]:

@@ -120,7 +120,7 @@ def page(
 
 def _model(models: Path, site_by: SiteKey, url: str) -> LearnedSite | None:
     """The model of the page's site; a message on stderr if there is none."""
-    site = site_by.of(PageRecord(url=url, body=b""))
+    site = site_by.of(url)
     from webwinnow.site.modelstore import open_models  # noqa: PLC0415 (only with --models)
 
     found = open_models(models).find(site)

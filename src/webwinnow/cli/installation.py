@@ -25,7 +25,8 @@ from webwinnow.platforms import cpu_count
 State = Literal["ok", "missing", "broken"]
 
 KERNELS: Final = """
-judge._genre judge._judging judge._scoring methods._view page._finding page._htmltree page._layout page._memory
+judge._genre judge._judging judge._scoring methods._view page._finding page._htmlnames page._htmltokens
+page._htmltree page._layout page._memory
 page._nodes page._sections page._structures page._treebytes page._words record._text record._textquality
 replicas._sketches site._mapping site._structuremap site._styles site.hmt._passes
 """.split()

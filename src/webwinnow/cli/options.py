@@ -255,7 +255,7 @@ def settings_options(
             if parameter.kind is not Parameter.VAR_KEYWORD
         ]
         for section in sections:
-            for group, settings in section.groups().items():
+            for group, settings in section.groups(options=True).items():
                 for name, one in declared(settings).items():
                     full = full_name(group, name)
                     is_chosen = full in only.split() if only else full not in without.split()
@@ -297,18 +297,25 @@ class Chosen:
     ) -> None:
         self.values: dict[str, dict[str, Any]] = {}
         self.given: dict[tuple[str, str], str] = {}
-        self.groups = {group: settings for section in sections for group, settings in section.groups().items()}
+        known = {
+            (group, name): one
+            for section in sections
+            for group, settings in section.groups(options=True).items()
+            for name, one in declared(settings).items()
+        }
         for parameter in context.command.params:
             group, is_setting, name = (parameter.name or "").partition("__")
             if is_setting and is_given(context, parameter.name or ""):
-                chosen = declared(self.groups[group])[name]
+                chosen = known[group, name]
                 self._choose(group, chosen, _option_value(chosen, context.params[parameter.name or ""]))
                 self.given[group, name] = _given_name(context, parameter)
         for group, name, text in map(split_pair, pairs or ()):
-            one = declared(self.groups[group]).get(name) if group in self.groups else None
+            settings = next((own for section in sections if (own := section.group(group)) is not None), None)
+            one = None if settings is None else declared(settings).get(name)
             if one is None:
-                known = [full_name(own, name) for own, settings in self.groups.items() for name in declared(settings)]
-                raise unknown_setting(full_name(group, name), known)
+                groups = {own: kind for section in sections for own, kind in section.groups().items()}
+                names = [full_name(own, each) for own, kind in groups.items() for each in declared(kind)]
+                raise unknown_setting(full_name(group, name), names)
             self._choose(group, one, one.read(text))
             self.given[group, name] = full_name(group, name)
 
@@ -337,7 +344,7 @@ class Chosen:
     def check_method(self, method: str) -> None:
         """Raise `SettingsError` for the setting of a cleaning method that this one does not read."""
         for (group, _), given in self.given.items():
-            if group in CleaningSettings.groups():
+            if CleaningSettings.group(group) is not None:
                 check_read_by(method, group, given)
 
 

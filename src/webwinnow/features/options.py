@@ -38,4 +38,5 @@ def weight_settings(pairs: list[str] | None, weighting: str, *, mapped: bool = T
         if pair.partition("=")[0].strip().removeprefix("cst.") not in known:
             expected = ", ".join(f"cst.{name}=..." for name in known)
             raise SettingsError(f"there is no setting {pair!r} of the weights; expected one of {expected}")
-    return CleaningSettings.from_pairs(pairs or (), cst=known).cst.weights
+    weights: CstWeightSettings = CleaningSettings.from_pairs(pairs or (), cst=known).cst.weights
+    return weights

@@ -1,3 +1,1 @@
 """The inspector: one HTML page that shows what was kept and removed, and why."""
-
-USES = ("classify",)

@@ -1,4 +1,6 @@
-"""HTML from the Jinja2 templates in `templates/`, with style sheets and scripts from `viewer/`.
+"""HTML from Jinja2 templates, with style sheets and scripts beside them.
+
+A room has its own in `templates/`; those that all share are in `inspect/templates/` and `inspect/viewer/`.
 
 Templates escape every value and reject undefined names. The content security policy of a page allows its own style
 sheets and script by hash and nothing else.
@@ -11,7 +13,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
@@ -23,9 +25,16 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
+@cache
+def folders() -> tuple[Path, ...]:
+    """The folders of templates, style sheets and scripts, in the order in which they are searched."""
+    shared = Path(__file__).parent
+    return (shared / "viewer", shared / "templates", *sorted(shared.parent.glob("*/templates")))
+
+
 def asset(name: str) -> str:
-    """Return the text of a style sheet or script in `viewer/`."""
-    return (files("webwinnow.inspect") / "viewer" / name).read_text(encoding="utf-8")
+    """Return the text of a style sheet or script."""
+    return next(path for folder in folders() if (path := folder / name).is_file()).read_text(encoding="utf-8")
 
 
 def render(template: str, **values: Any) -> Markup:
@@ -92,10 +101,10 @@ def shortened(text: str, longest: int) -> str:
 
 @cache
 def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 (most commands write no HTML)
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 (most commands write no HTML)
 
     environment = Environment(
-        loader=PackageLoader("webwinnow.inspect"),
+        loader=FileSystemLoader(folders()),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

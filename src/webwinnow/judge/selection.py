@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import MissingExtra, SettingsError
-from webwinnow.judge.evidence import PageContext
-from webwinnow.judge.verdict import KEEP_SELECTED_REASON, NO_TABLES_REASON, REMOVE_SELECTED_REASON, Verdict
+from webwinnow.judge.verdict import Reason, Verdict
 from webwinnow.lazy import lazy_pattern
 from webwinnow.page.markup import ATTRIBUTES, BOX_ATTRIBUTE
+from webwinnow.page.page import Page
 from webwinnow.page.tree import PageTree
 from webwinnow.settings import KEEP, Setting, Settings, setting
 
@@ -67,7 +67,7 @@ class Selection(Settings):
         """Whether nothing is selected, so that pages stay as the method cleaned them."""
         return self.tables and not self.keep and not self.drop
 
-    def applied(self, page: PageContext, verdict: Verdict) -> Verdict:
+    def applied(self, page: Page, verdict: Verdict) -> Verdict:
         """The verdict with the selected parts kept or removed."""
         tree = page.tree
         if self.is_everything or not tree.run_count:
@@ -75,11 +75,11 @@ class Selection(Settings):
         document = _document(tree) if self.keep or self.drop else None
         steps: list[tuple[NDArray[np.bool_], bool, int]] = []
         if not self.tables:
-            steps.append((page.structures.table_of >= 0, False, NO_TABLES_REASON))
+            steps.append((page.structures.table_of >= 0, False, Reason.NO_TABLES))
         if self.keep:
-            steps.append((_inside(tree, document, self.keep) & tree.visible, True, KEEP_SELECTED_REASON))
+            steps.append((_inside(tree, document, self.keep) & tree.visible, True, Reason.KEEP_SELECTED))
         if self.drop:
-            steps.append((_inside(tree, document, self.drop), False, REMOVE_SELECTED_REASON))
+            steps.append((_inside(tree, document, self.drop), False, Reason.REMOVE_SELECTED))
         keep, keep_runs = verdict.keep.copy(), verdict.keep_runs.copy()
         reason, run_reason = verdict.reason.copy(), verdict.run_reason.copy()
         for nodes, kept, why in steps:

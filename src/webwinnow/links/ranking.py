@@ -26,7 +26,6 @@ from webwinnow.links.graph import (
     pagerank,
 )
 from webwinnow.links.stage_links import LINK_FIELDS
-from webwinnow.page.records import PageRecord
 from webwinnow.page.urls import SiteKey, canonical
 from webwinnow.progress import no_progress
 from webwinnow.record.fields import Field, FieldKind
@@ -43,7 +42,7 @@ from webwinnow.settings import METHOD, Settings, setting
 Algorithm = Literal["pagerank", "hits", "both"]
 Ranked = Literal["page", "site"]
 DECIMALS = 12
-"""Decimals of a score, as many as `linkgraph.TOLERANCE` makes exact."""
+"""Decimals of a score, as many as `TOLERANCE` makes exact."""
 FORMATS = ("jsonl", "csv", "parquet")
 LINK_KEYS = ("source", "target")
 """Names that a line of `links` has and a page does not."""
@@ -242,7 +241,7 @@ class _Links:
         return found
 
     def _site_of(self, url: str) -> str:
-        return self.site_by.name(self.site_by.of(PageRecord(url=url, body=b"")), url)
+        return self.site_by.name(self.site_by.of(url), url)
 
     def ranked(self, settings: RankSettings, note: ProblemListener) -> Ranking:
         """Rank the pages; `note` is called with the root pages that are not among them."""

@@ -8,11 +8,11 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.judge import verdict as reasons
-from webwinnow.judge.evidence import PageContext
-from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible, without_site
+from webwinnow.judge.verdict import Reason, Verdict, keep_by_reason, keep_visible, without_site
+from webwinnow.methods.registry import Method
 from webwinnow.methods.settings import Gamma, MinPages, Overlap
 from webwinnow.page.blocks import Blocks
+from webwinnow.page.page import Page
 from webwinnow.settings import Settings, setting, share
 from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
 from webwinnow.site.learned import LearnedSite
@@ -48,19 +48,28 @@ class CstSettings(Settings):
         return CstWeightSettings(**{one.name: getattr(self, one.name) for one in fields(CstWeightSettings)})
 
 
-def clean(page: PageContext, model: LearnedSite | None, settings: CstSettings) -> Verdict:
+def clean(page: Page, model: LearnedSite | None, settings: CstSettings) -> Verdict:
     """Keep the blocks whose mean weight per word (5-10) is high; a block without words follows the one before."""
     note = without_site(model, settings.min_pages)
     if note is not None or model is None:
         return keep_visible(page.tree, "cst", note)
     tree, of_run = page.tree, page.blocks.of_run()
     mean = block_weights(page.blocks, model.feature_weights(settings.weights))
-    kept, removed = reasons.WEIGHTY_REASON, reasons.LIGHT_REASON
+    kept, removed = Reason.WEIGHTY, Reason.LIGHT
     reason = np.where(mean >= settings.weight, kept, removed)[of_run]
     verdict = keep_by_reason(tree, "cst", reason, (kept,), removed, np.zeros(0, np.float32))
     score = verdict.keep.astype(np.float32)
     score[tree.run_owner] = mean[of_run]
     return replace(verdict, score=score, weight=score)
+
+
+METHOD = Method(
+    "cst",
+    "keep blocks whose words have a high weight in the compressed structure tree (thesis 4.3)",
+    clean,
+    parts=frozenset({"cst"}),
+    settings=CstSettings,
+)
 
 
 def block_weights(blocks: Blocks, weights: FeatureWeights) -> NDArray[np.float64]:

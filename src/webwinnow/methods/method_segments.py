@@ -8,14 +8,14 @@ from typing import Annotated
 import numpy as np
 
 from webwinnow.errors import SettingsError
-from webwinnow.judge import verdict as reasons
-from webwinnow.judge.evidence import PageContext
-from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible, without_site
+from webwinnow.judge.verdict import Reason, Verdict, keep_by_reason, keep_visible, without_site
+from webwinnow.methods.registry import Method
 from webwinnow.methods.settings import MinPages, StopWords
+from webwinnow.page.page import Page
 from webwinnow.page.words import StopList, stop_list_of
 from webwinnow.settings import Settings, setting, share
 from webwinnow.site.learned import LearnedSite
-from webwinnow.site.segmenttable import GRID, LITTLE_GAIN, MOST_FEATURES, STEP, Segmentation
+from webwinnow.site.segmenttable import GRID, LITTLE_GAIN, MOST_FEATURES, STEP, Segmentation, SegmentTable
 
 _STEP_EXPECTED = f"a multiple of {1 / GRID} up to 1"
 
@@ -55,18 +55,27 @@ class SegmentSettings(Settings):
         return stop_list_of(self.stop_words)
 
 
-def clean(page: PageContext, model: LearnedSite | None, settings: SegmentSettings) -> Verdict:
+def clean(page: Page, model: LearnedSite | None, settings: SegmentSettings) -> Verdict:
     """Keep the blocks whose entropy (4-2) is at most the threshold."""
     tree = page.tree
     note = without_site(model, settings.min_pages)
     if note is not None or model is None:
         return keep_visible(tree, "segments", note)
-    table = model.segment_table
+    table: SegmentTable = model.part("segments")
     threshold = settings.threshold
     if threshold is None:
         threshold = table.threshold_of(settings.by, settings.step, settings.features, settings.gain)
     block, entropy = table.block_entropy(tree, settings.by)
     entropy = entropy[block]
-    reason = np.where(entropy <= threshold, reasons.INFORMATIVE_REASON, reasons.REDUNDANT_REASON)[tree.run_owner]
+    reason = np.where(entropy <= threshold, Reason.INFORMATIVE, Reason.REDUNDANT)[tree.run_owner]
     score = (1.0 - entropy).astype(np.float32)
-    return keep_by_reason(tree, "segments", reason, (reasons.INFORMATIVE_REASON,), reasons.REDUNDANT_REASON, score)
+    return keep_by_reason(tree, "segments", reason, (Reason.INFORMATIVE,), Reason.REDUNDANT, score)
+
+
+METHOD = Method(
+    "segments",
+    "keep tables whose words distinguish pages (Lin and Ho; thesis 3.2)",
+    clean,
+    parts=frozenset({"segments"}),
+    settings=SegmentSettings,
+)

@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.counted import counted
-from webwinnow.judge import verdict as reasons
-from webwinnow.judge.evidence import PageContext
-from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible, without_site
+from webwinnow.judge.verdict import Reason, Verdict, keep_by_reason, keep_visible, without_site
+from webwinnow.methods.registry import Method
 from webwinnow.methods.settings import Gamma, MinPages, Overlap
-from webwinnow.page._words import word_spans
 from webwinnow.page.blocks import cut
 from webwinnow.page.markup import TAG_CODE
+from webwinnow.page.page import Page
 from webwinnow.page.tree import PageTree
 from webwinnow.settings import Settings, setting, share
 from webwinnow.site.learned import LearnedSite
@@ -62,7 +61,7 @@ class AlignedSettings(SstSettings):
     whole_runs: _WholeRuns = True
 
 
-def clean(page: PageContext, model: LearnedSite | None, settings: SstSettings) -> Verdict:
+def clean(page: Page, model: LearnedSite | None, settings: SstSettings) -> Verdict:
     """Drop what maps onto noisy elements and what is locally noisy; what the tree does not know may be meaningful."""
     tree, name = page.tree, settings.TREE
     note = without_site(model, settings.min_pages)
@@ -70,21 +69,30 @@ def clean(page: PageContext, model: LearnedSite | None, settings: SstSettings) -
         return keep_visible(tree, name, note)
     noise = model.noise_map(name, settings.noise)
     mapped = noise.lay(tree, model.thresholds[name] if settings.threshold is None else settings.threshold)
-    _, runs, _, _ = word_spans(tree.text, tree.run_start, tree.visible[tree.run_owner])
+    runs = tree.words.run
     noisy, unmatched = mapped.noisy[tree.run_owner], mapped.unmatched[tree.run_owner]
     reason = np.select(
         [noisy, unmatched, mapped.dull_runs(runs, tree.run_count)],
-        [reasons.NOISY_REASON, reasons.POSSIBLY_REASON, reasons.LOCALLY_NOISY_REASON],
-        reasons.MEANINGFUL_REASON,
+        [Reason.NOISY, Reason.POSSIBLY, Reason.LOCALLY_NOISY],
+        Reason.MEANINGFUL,
     )
     importance = np.where(mapped.element == NOWHERE, 1.0, noise.importance.composite[mapped.element])
-    kept = (reasons.MEANINGFUL_REASON, reasons.POSSIBLY_REASON)
+    kept = (Reason.MEANINGFUL, Reason.POSSIBLY)
     drop = None if name == AlignedSettings.TREE else _noisy_images(tree, mapped)
-    verdict = keep_by_reason(tree, name, reason, kept, reasons.NOISY_REASON, importance.astype(np.float32), drop=drop)
+    verdict = keep_by_reason(tree, name, reason, kept, Reason.NOISY, importance.astype(np.float32), drop=drop)
     if settings.whole_runs:
         return verdict
     outputs = np.concatenate((verdict.keep_runs[runs], verdict.keep[mapped.owner[len(runs) :]]))
     return replace(verdict, removed_features=mapped.dull & outputs)
+
+
+METHOD = Method(
+    "sst",
+    "remove what is noise in the site style tree, as published (thesis 4.2)",
+    clean,
+    parts=frozenset({"sst"}),
+    settings=SstSettings,
+)
 
 
 def _noisy_images(tree: PageTree, mapped: Mapped) -> NDArray[np.bool_]:
@@ -120,10 +128,10 @@ def try_thresholds(
     """Clean some pages at each threshold and at the model's own, with the other settings of `sst` or `aligned`."""
     settings = replace(settings or SstSettings(), min_pages=1)
     blocks = [cut(tree) for tree in trees]
-    kept_before = [tree.visible[tree.run_owner] for tree in trees]
+    kept_before = [tree.visible_runs for tree in trees]
     trials = []
     for threshold in sorted({*tried, model.thresholds[settings.TREE]}):
-        verdicts = [clean(PageContext(tree), model, replace(settings, threshold=threshold)) for tree in trees]
+        verdicts = [clean(Page(tree), model, replace(settings, threshold=threshold)) for tree in trees]
         masks = [verdict.keep_runs for verdict in verdicts]
         reduced = [verdict.reduced(tree) for tree, verdict in zip(trees, verdicts, strict=True)]
         words = tuple(int(tree.run_words[mask].sum()) for tree, mask in zip(reduced, masks, strict=True))

@@ -10,14 +10,22 @@ from typing import Annotated
 import numpy as np
 
 from webwinnow.errors import InputError
-from webwinnow.judge import verdict as reasons
-from webwinnow.judge.evidence import PageContext
-from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible, without_site
+from webwinnow.judge.verdict import Reason, Verdict, keep_by_reason, keep_visible, without_site
+from webwinnow.methods.registry import Method
 from webwinnow.methods.settings import file_setting
+from webwinnow.page.page import Page
 from webwinnow.page.words import SHINGLE_SIZE
 from webwinnow.settings import Setting, Settings, setting
 from webwinnow.site.learned import LearnedSite
-from webwinnow.site.pagelets import MOST, PAGELET_LINKS, SKETCH_HASHES, TEMPLATE_PAGES, PageletSettings, pagelets_of
+from webwinnow.site.pagelets import (
+    MOST,
+    PAGELET_LINKS,
+    SKETCH_HASHES,
+    TEMPLATE_PAGES,
+    PageletCounts,
+    PageletSettings,
+    pagelets_of,
+)
 from webwinnow.site.templates import TemplateList
 
 
@@ -45,7 +53,7 @@ class TemplateSettings(Settings):
         return PageletSettings(links=self.links, shingle=self.shingle, hashes=self.hashes)
 
 
-def clean(page: PageContext, model: LearnedSite | None, settings: TemplateSettings) -> Verdict:
+def clean(page: Page, model: LearnedSite | None, settings: TemplateSettings) -> Verdict:
     """Drop the pagelets that are templates; keep the others and what is in no pagelet."""
     tree = page.tree
     note = without_site(model, settings.pages) if settings.found is None else None
@@ -57,15 +65,22 @@ def clean(page: PageContext, model: LearnedSite | None, settings: TemplateSettin
         is_template = listed.marked(tree.url, pagelets.fingerprint)
     else:
         assert model is not None
-        counts = model.pagelet_counts
+        counts: PageletCounts = model.part("pagelets")
         pagelets = pagelets_of(tree, counts.settings)
         is_template = counts.pages_with(pagelets.fingerprint) >= settings.pages
     dropped = pagelets.marked(is_template)
-    reason = np.where(dropped, reasons.TEMPLATE_REASON, reasons.KEPT_REASON)[tree.run_owner]
+    reason = np.where(dropped, Reason.TEMPLATE, Reason.KEPT)[tree.run_owner]
     score = (~dropped).astype(np.float32)
-    return keep_by_reason(
-        tree, "template", reason, (reasons.KEPT_REASON,), reasons.TEMPLATE_REASON, score, drop=dropped
-    )
+    return keep_by_reason(tree, "template", reason, (Reason.KEPT,), Reason.TEMPLATE, score, drop=dropped)
+
+
+METHOD = Method(
+    "template",
+    "remove the pagelets that pages share (Bar-Yossef and Rajagopalan; thesis 3.3)",
+    clean,
+    parts=frozenset({"pagelets"}),
+    settings=TemplateSettings,
+)
 
 
 def _list(path: str) -> TemplateList:

@@ -15,15 +15,15 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.judge import verdict as reasons
-from webwinnow.judge.evidence import PageContext
-from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible
+from webwinnow.judge.verdict import Reason, Verdict, keep_by_reason, keep_visible
 from webwinnow.judge.visualevidence import unseen_reason
+from webwinnow.methods.registry import Method
 from webwinnow.methods.visualsegments import GRANULARITY, Segments, segments
 from webwinnow.page._nodes import nearest
 from webwinnow.page._words import word_spans
 from webwinnow.page.layout import PageLayout
 from webwinnow.page.markup import TAG_CODE
+from webwinnow.page.page import Page
 from webwinnow.page.tree import PageTree
 from webwinnow.page.visualcues import VisualCues
 from webwinnow.settings import Settings, setting, share
@@ -53,7 +53,7 @@ class VisualSettings(Settings):
     column: Annotated[float, share("a segment with a smaller share of its width in the main column is beside it")] = 0.1
 
 
-def clean(page: PageContext, _model: LearnedSite | None, settings: VisualSettings) -> Verdict:
+def clean(page: Page, _model: LearnedSite | None, settings: VisualSettings) -> Verdict:
     """Keep the segments of the central part; without a layout, everything that is visible."""
     tree, cues, layout = page.tree, page.visual, page.tree.layout
     if cues is None or layout is None:
@@ -72,6 +72,14 @@ def clean(page: PageContext, _model: LearnedSite | None, settings: VisualSetting
         keep = inside
     keep |= _headlines(tree, layout, cues, found, found.box[main]) & central & ~hub
     return _verdict(tree, cues, found, keep, hub, text, words)
+
+
+METHOD = Method(
+    "visual",
+    "keep the central text-rich part of a rendered page, segmented along visual separators (VIPS)",
+    clean,
+    settings=VisualSettings,
+)
 
 
 def _words(tree: PageTree, cues: VisualCues, found: Segments) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -142,17 +150,17 @@ def _verdict(
     text: NDArray[np.int64],
     words: NDArray[np.int64],
 ) -> Verdict:
-    removed = np.where(hub, reasons.HUB_BLOCK_REASON, reasons.MARGINAL_REASON)
-    of_part = np.where(keep, reasons.CENTRAL_REASON, removed)
+    removed = np.where(hub, Reason.HUB_BLOCK, Reason.MARGINAL)
+    of_part = np.where(keep, Reason.CENTRAL, removed)
     part = found.part_of[tree.run_owner]
     rows = np.arange(tree.run_count)
     before = np.maximum.accumulate(np.where(part >= 0, rows, -1))
     part = np.where(before >= 0, part[before], -1)  # text around parts belongs to the one before it
-    reason = np.where(part >= 0, of_part[part], reasons.MARGINAL_REASON)
+    reason = np.where(part >= 0, of_part[part], Reason.MARGINAL)
     unseen = unseen_reason(cues)[tree.run_owner]
     reason = np.where(unseen > 0, unseen, reason)
     rich = np.where(part >= 0, (text / np.maximum(words, 1))[part], 0.0)
     score = np.zeros(len(tree), np.float32)
     np.maximum.at(score, tree.run_owner, rich.astype(np.float32))
-    kept = (reasons.CENTRAL_REASON,)
-    return keep_by_reason(tree, "visual", reason, kept, reasons.MARGINAL_REASON, score, drop=~cues.shown)
+    kept = (Reason.CENTRAL,)
+    return keep_by_reason(tree, "visual", reason, kept, Reason.MARGINAL, score, drop=~cues.shown)

@@ -12,7 +12,7 @@ from webwinnow.methods.settings import StopWords
 from webwinnow.page.markup import TAG_CODE
 from webwinnow.settings import Setting, Settings, setting, share
 
-METHOD = "docview"
+DOCVIEW = "docview"
 """The name of the paper's cleaning method."""
 
 FORCE: dict[str, float] = {
@@ -152,7 +152,7 @@ class ViewSettings(Settings):
 @lru_cache(maxsize=64)
 def filled(settings: ViewSettings, method: str) -> ViewSettings:
     """The settings for a cleaning method: no value is None."""
-    published = method == METHOD if settings.published is None else settings.published
+    published = method == DOCVIEW if settings.published is None else settings.published
     if settings.sentences is not None and settings.abstract_share is None:
         settings = replace(settings, abstract_share=1.0)
     values = {name: pair[published] for name, pair in _OURS_AND_PUBLISHED.items() if getattr(settings, name) is None}

@@ -14,7 +14,7 @@ from webwinnow.errors import SettingsError
 from webwinnow.progress import Progress, no_progress
 from webwinnow.record.fields import Field, FieldKind
 from webwinnow.replicas.finding import RELATIONS
-from webwinnow.replicas.sketches import ReplicaSettings, Standing, placed, sketch
+from webwinnow.replicas.sketches import PageOrigin, ReplicaSettings, placed, sketch
 from webwinnow.replicas.stage_replicas import CollectionReplicas
 from webwinnow.run.inputs import known_page_count
 from webwinnow.run.outputparts import Counts, clean_all
@@ -103,8 +103,8 @@ def _add_records(
         failed = record.get("outcome") == "failed"
         store.add_page(PageRow(ordinal, site or "", url or "", page_id, error=record.get("reason") if failed else None))
         about = {name: record.get(field) for name, field in _ABOUT.items()}
-        standing = Standing(url=url or "", site=site or "", **about)
-        packed = sketch(record.get("text") or "", standing, settings).tobytes()
+        origin = PageOrigin(url=url or "", site=site or "", **about)
+        packed = sketch(record.get("text") or "", origin, settings).tobytes()
         rows.append(placed(packed, site or "", ordinal, None, settings))
         counts.add(Counts(outcomes={str(record.get("outcome")): 1}))
         progress("parse", ordinal + 1, total)

@@ -10,21 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.counted import counted
-from webwinnow.judge.evidence import PageContext
 from webwinnow.methods.registry import method_named
 from webwinnow.progress import Progress, no_progress
 from webwinnow.record.cleaner import CleanPage
 from webwinnow.record.fields import Field
 from webwinnow.replicas.finding import Replicas, find_replicas
 from webwinnow.replicas.sketches import (
+    PageOrigin,
     ReplicaSettings,
     Sketches,
-    Standing,
     distinctive_runs,
     page_sketch,
     placed,
-    site_hash,
     sketch_type,
+    text_hash,
 )
 from webwinnow.run.stages import Stage
 
@@ -46,12 +45,12 @@ class ReplicaStage(Stage):
         self.row_bytes = sketch_type(self.settings.method).itemsize
         self.is_scored = method_named(run.method).scores
 
-    def row(self, clean: CleanPage, page: PageContext, record: dict[str, Any]) -> bytes:
+    def row(self, clean: CleanPage, record: dict[str, Any]) -> bytes:
         """The sketch of a page."""
-        runs = distinctive_runs(clean.tree, clean.verdict, page if self.is_scored else None, clean.model)
+        runs = distinctive_runs(clean.tree, clean.verdict, clean.page if self.is_scored else None, clean.model)
         named = {name: record[name] for name in ("url", "site", "title", "date")}
-        standing = Standing(**named, language=record["lang"], canonical=clean.tree.head.canonical)
-        return page_sketch(clean.kept_tree, runs, standing, self.settings).tobytes()
+        origin = PageOrigin(**named, language=record["lang"], canonical=clean.tree.head.canonical)
+        return page_sketch(clean.kept_tree, runs, origin, self.settings).tobytes()
 
     def placed(self, row: bytes, site: str, page: PageRow) -> bytes:
         """A sketch with its page's site, ordinal and time."""
@@ -82,7 +81,7 @@ class CollectionReplicas:
 
     def replica_of(self, place: int) -> str | None:
         """The page that a page is a replica of, by its id or else its URL; None for one that is kept."""
-        kept = int(self.replicas.stays[place])
+        kept = int(self.replicas.kept[place])
         if kept == place:
             return None
         page_id, url, _ = self.store.page(int(self.sketches["ordinal"][kept]))
@@ -96,7 +95,7 @@ class CollectionReplicas:
     def finding(self) -> FoundReplicas:
         """The numbers of replicas."""
         wanted = {site for mirror in self.replicas.mirrors for site in (mirror.site, mirror.of)}
-        names = {site_hash(site): site for site in self.store.site_names()} if wanted else {}
+        names = {text_hash(site): site for site in self.store.site_names()} if wanted else {}
         mirrors = [(names[m.site], names[m.of], m.pages, m.share) for m in self.replicas.mirrors]
         return FoundReplicas(self.replicas.counts(), tuple(mirrors))
 

@@ -12,7 +12,7 @@ import msgspec
 from webwinnow.errors import SettingsError
 from webwinnow.judge.selection import Selection
 from webwinnow.judge.tasks import DEFAULT_TASK, TASKS, Task, task_of
-from webwinnow.methods.registry import DEFAULT_METHOD, METHODS, CleaningSettings, method_named
+from webwinnow.methods.registry import DEFAULT_METHOD, CleaningSettings, method_named, method_names
 from webwinnow.methods.settings import file_setting
 from webwinnow.page.parsing import ParseLimits
 from webwinnow.page.urls import SITE_KEYS, SiteKey
@@ -109,7 +109,7 @@ class RunSettings(CollectionSettings):
     `replicas`, `categories`, `classes`, `links` and `vectors` are the settings of the stages of these names.
     """
 
-    method: Annotated[str, setting(f"Cleaning method: {', '.join(METHODS)}.", "--method", panel=METHOD)] = (
+    method: Annotated[str, setting(f"Cleaning method: {', '.join(method_names())}.", "--method", panel=METHOD)] = (
         DEFAULT_METHOD
     )
     cleaning: CleaningSettings = field(default_factory=CleaningSettings)
@@ -168,12 +168,17 @@ class RunSettings(CollectionSettings):
     corpus: CorpusFilter = field(default_factory=CorpusFilter)
     stages: Mapping[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def group(cls, name: str) -> type[Settings] | None:
+        """The class of the group of this name; None if there is none. No method but its own is imported."""
+        return cls.groups(options=True).get(name) or CleaningSettings.group(name)
+
     def validate(self) -> None:
         """Raise `SettingsError` for a method that there is not, or models that cannot be used in this run."""
         method_named(self.method)
         if self.models is not None:
             self.site_by.check_sites("cleaning with models")
-            if self.cleaning.joins != CleaningSettings().joins:
+            if self.cleaning.finishes_otherwise:
                 raise SettingsError("gamma and overlap are read when a site is learned; give them to webwinnow learn")
         if is_dataclass(self.replicas) and not isinstance(self.replicas, type):
             object.__setattr__(self, "replicas", asdict(self.replicas))
@@ -208,10 +213,9 @@ class RunSettings(CollectionSettings):
 
     def cleaning_as(self, cleaned_by: dict[str, Any]) -> RunSettings:
         """These settings with the method, settings and task of `cleaned_by`. Raises `SettingsError`."""
-        groups = asdict(self.cleaning)
         try:
-            groups |= cleaned_by["settings"]
-            groups["docview"] |= cleaned_by["features"]
+            groups = self.cleaning.to_plain() | cleaned_by["settings"]
+            groups["docview"] = asdict(self.cleaning.docview) | cleaned_by["features"]
             cleaning = CleaningSettings.from_plain(groups)
             task = msgspec.convert(cleaned_by["task"], Task)
             return replace(self, method=cleaned_by["method"], cleaning=cleaning, task=task)

@@ -7,13 +7,13 @@ import io
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any, BinaryIO, Final
 
 from webwinnow.errors import InputError, SettingsError
+from webwinnow.lazy import lazy_property
 from webwinnow.page.records import PageRecord
 from webwinnow.record.fields import page_fields
 from webwinnow.run.inputs import SPOOL_CHUNK, STDIN, PageFile
@@ -44,7 +44,7 @@ class TableFile:
             elif reader_of(UnpackedStream(file, self.limits).peek(HEAD_BYTES), str(path)).kind != "JSONL":
                 raise InputError(f"{path}: expected Parquet or JSONL with one row per page")
 
-    @cached_property
+    @lazy_property
     def columns(self) -> list[str]:
         """The names of the columns; for JSONL those of the first lines."""
         return list(dict.fromkeys(name for row in islice(self.rows((), ignore_problem), SAMPLED_LINES) for name in row))

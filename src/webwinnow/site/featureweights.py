@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import SettingsError
-from webwinnow.page._words import word_spans
 from webwinnow.page.tree import PageTree
 from webwinnow.settings import Settings, share
 from webwinnow.site._styles import Pairs, sums_by_key
@@ -84,7 +83,7 @@ class FeatureWeights:
 
     def of_words(self, tree: PageTree) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """For each visible word of a page, in page order, its run and its weight."""
-        _, runs, _, _ = word_spans(tree.text, tree.run_start, tree.visible[tree.run_owner])
+        runs = tree.words.run
         return runs, self.occurrences(tree)[2][: len(runs)]
 
     def occurrences(self, tree: PageTree) -> tuple[Keys, NDArray[np.int32], NDArray[np.float64]]:

@@ -19,12 +19,11 @@ from webwinnow.run.outputs import check_apart, check_output, write_bytes
 from webwinnow.storage.atomic import write_file
 from webwinnow.topics.denoising import DenoisingSettings, TermDenoiser
 from webwinnow.topics.discovery import DiscoverySettings
-from webwinnow.topics.mine import mine_sites
-from webwinnow.topics.minedsites import mined_html
-from webwinnow.topics.minesettings import SITE_PAGES as MINED_PAGES
-from webwinnow.topics.minesettings import MineSettings
+from webwinnow.topics.mining.report import mined_html
+from webwinnow.topics.mining.run import mine_sites
 from webwinnow.topics.run import SITE_PAGES, SiteRun, classify_sites, train_sites
-from webwinnow.topics.settings import LearningSettings, SiteSettings
+from webwinnow.topics.settings import SITE_PAGES as MINED_PAGES
+from webwinnow.topics.settings import LearningSettings, MineSettings, SiteSettings
 from webwinnow.topics.sitetopics import DEFAULT_METHOD, LEAST_NONE, METHODS, SiteTopics
 from webwinnow.topics.thesaurus import Thesaurus
 

@@ -13,7 +13,6 @@ from typing import Annotated, ClassVar, NamedTuple
 
 from webwinnow.counted import counted
 from webwinnow.errors import SettingsError
-from webwinnow.page.records import PageRecord
 from webwinnow.page.urls import SiteKey, canonical
 from webwinnow.settings import IN_AND_OUT, METHOD, RUN, Settings, setting, share
 from webwinnow.topics.fusion import Neighbours
@@ -125,7 +124,7 @@ class SiteGraph:
             self._url[target] = min(url, self._url.get(target, url), key=_distance_from_top)
 
     def site_of(self, url: str) -> str:
-        return self.site_by.of(PageRecord(url=url, body=b""))
+        return self.site_by.of(url)
 
     def linking(self, site: str) -> list[str]:
         """The sites read that link to a site."""

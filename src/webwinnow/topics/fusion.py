@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from webwinnow.errors import InputError
+from webwinnow.storage.arrays import Held, Stored
 
 SMALLEST_LOG = -600.0
 """Below this the exponential is close to underflow."""
@@ -30,20 +30,12 @@ def fuse(raw: ArrayLike, context: ArrayLike, prior: ArrayLike) -> Floats:
     node without observation: it gets its context. So does a node where raw and context rule out each other's classes.
     """
     found, around, before = (np.asarray(given, np.float64) for given in (raw, context, prior))
-    if not ((before > 0) & np.isfinite(before)).all():
-        raise InputError("a prior of 0 or less: expected a probability above 0 for every class")
     around = np.broadcast_to(around, np.broadcast_shapes(found.shape, around.shape))
     weighed = np.where(np.isnan(found), before, found) * around / before
     total = weighed.sum(axis=-1, keepdims=True)
     possible = total > 0
     shares: Floats = np.where(possible, weighed, around) / np.where(possible, total, around.sum(axis=-1, keepdims=True))
     return shares
-
-
-def decided(fused: ArrayLike) -> NDArray[np.int64]:
-    """The class of each node (13): arg max P(C | W, MC); the first of equal ones."""
-    found: NDArray[np.int64] = np.asarray(fused, np.float64).argmax(axis=-1)
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +48,6 @@ class Neighbours:
     linked: tuple[int, ...] = ()
     count: int = 0
 
-    def __post_init__(self) -> None:
-        if self.count < max(len(self.linking), len(self.linked)):
-            raise InputError(f"{self.count} neighbours in all, fewer than those with a class")
-
     @property
     def known_share(self) -> float:
         """P(N_i^K) (10): the share of classified neighbours; one linked in both directions counts twice."""
@@ -67,11 +55,13 @@ class Neighbours:
         return min(known / self.count, 1.0) if self.count else 0.0
 
 
-class LinkTopics(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class LinkTopics(Stored):
     """Probabilities of links between classes: `linking[i, j]` = P(C_j = j | C_i = i, j -> i), `linked[i, k]` =
     P(C_k = k | C_i = i, i -> k), as in (11).
     """
 
+    ARRAYS: ClassVar[dict[str, Held]] = dict.fromkeys(("linking", "linked"), Held(("topics", "topics"), high=1.0))
     linking: Floats
     linked: Floats
 
@@ -87,16 +77,10 @@ class LinkTopics(NamedTuple):
         return cls((counts / np.where(columns > 0, columns, 1)).T, counts / np.where(rows > 0, rows, 1))
 
 
-def neighbours_likelihood(neighbours: Neighbours, links: LinkTopics) -> Floats:
-    """P(N_i^K | C_i) (11): the product of P(C_j | C_i, j -> i) over the sites that link to i, and of
-    P(C_k | C_i, i -> k) over those that i links to; 1 for every class if there are none.
+def log_likelihood(neighbours: Neighbours, links: LinkTopics) -> Floats:
+    """Log P(N_i^K | C_i) (11): of the product of P(C_j | C_i, j -> i) over the sites that link to i, and of
+    P(C_k | C_i, i -> k) over those that i links to. The product over hundreds of neighbours would underflow.
     """
-    likelihood: Floats = np.exp(_log_likelihood(neighbours, links))
-    return likelihood
-
-
-def _log_likelihood(neighbours: Neighbours, links: LinkTopics) -> Floats:
-    """The logarithm of (11): a product over hundreds of neighbours underflows."""
     with np.errstate(divide="ignore"):
         linking = np.log(links.linking[:, list(neighbours.linking)]).sum(axis=1)
         found: Floats = linking + np.log(links.linked[:, list(neighbours.linked)]).sum(axis=1)
@@ -113,7 +97,7 @@ def site_context(neighbours: Neighbours, links: LinkTopics, prior: ArrayLike) ->
     share = neighbours.known_share
     if not share:
         return before
-    found = _log_likelihood(neighbours, links)
+    found = log_likelihood(neighbours, links)
     most = found.max()
     if not np.isfinite(most):  # they rule out every class
         return before

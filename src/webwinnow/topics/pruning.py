@@ -12,7 +12,6 @@ from typing import Annotated, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from webwinnow.errors import InputError
 from webwinnow.settings import Settings, setting
 from webwinnow.site.hmt.em import TOLERANCE
 from webwinnow.site.hmt.inference import evidence_of
@@ -141,11 +140,7 @@ class GrowingTree:
 
     def offer(self, parent: int, evidence: ArrayLike, rule: Rule) -> int | None:
         """Add a page below page `parent` (-1 for the start page) if the rule allows it; its number, or None."""
-        if not (parent == -1 and not self._nodes) and not 0 <= parent < len(self):
-            raise InputError(f"parent {parent} in a tree of {len(self)} pages")
         row = np.array(evidence, np.float64)
-        if row.shape != (self.parameters.states,) or not (row < np.inf).all():
-            raise InputError(f"evidence of shape {row.shape} for {self.parameters.states} states, or not a logarithm")
         above = self._nodes[parent] if parent >= 0 else None
         impossible = np.isneginf(row)
         total = np.where(impossible, 0.0, row)
@@ -207,8 +202,6 @@ class Pruned(NamedTuple):
 
 def prune(forest: Forest, parameters: TreeParameters, rule: Rule) -> Pruned:
     """Offer the pages of one tree in order, breadth-first like a crawler; pages below one not kept are not read."""
-    if len(forest.roots) != 1:
-        raise InputError(f"{len(forest.roots)} trees: expected the page tree of one site")
     evidence = evidence_of(forest, None, parameters)
     growing = GrowingTree(parameters)
     place: list[int | None] = []

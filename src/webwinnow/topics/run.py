@@ -19,11 +19,11 @@ from webwinnow.run.outputs import check_apart, check_output, write_lines
 from webwinnow.run.parsedcollection import OpenOptions, ParsedCollection
 from webwinnow.run.settings import CollectionSettings
 from webwinnow.run.tablefiles import check_label_column
-from webwinnow.topics.leftout import LeftOutScore
-from webwinnow.topics.multiscaletree import NOTHING
-from webwinnow.topics.sitepages import SitePages
+from webwinnow.topics.pages import SitePages
+from webwinnow.topics.scores import LeftOutScore
 from webwinnow.topics.sitetopics import LEAST_NONE, SiteTopic, SiteTopics
-from webwinnow.topics.topicmethod import Training
+from webwinnow.topics.training import Training
+from webwinnow.topics.trees import NOTHING
 
 SITE_PAGES = 500
 """Pages of a site that are used at most, in input order, as many as a site is learned from."""
@@ -71,7 +71,7 @@ def train_sites(
     def noted(pages: Iterator[PageRecord]) -> Iterator[PageRecord]:
         for page in pages:
             if page.label is not None:
-                labels[settings.site_by.of(page)][page.label] += 1
+                labels[settings.site_by.of(page.url, page.site)][page.label] += 1
             yield page
 
     run = SiteRun()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,17 +17,15 @@ from webwinnow.plugins import meant
 from webwinnow.storage.modelfile import ModelFormat, SavedModel
 from webwinnow.topics.denoising import DenoisingSettings, TermDenoiser, WordCounter
 from webwinnow.topics.fusion import Neighbours
-from webwinnow.topics.nearestsites import Superpage, TopicVector
-from webwinnow.topics.sitepages import SitePages
+from webwinnow.topics.methods import HmtMethod, MarkovTree, Multiscale, Superpage, TopicVector, TwoPhase
+from webwinnow.topics.pages import SitePages
 from webwinnow.topics.thesaurus import Thesaurus
-from webwinnow.topics.topicmethod import TopicMethod, TopicPrediction, TopicSettings, Training
-from webwinnow.topics.treemethods import HmtMethod, MarkovTree, Multiscale, TwoPhase
+from webwinnow.topics.training import TopicMethod, TopicPrediction, TopicSettings, Training
 
 METHODS: dict[str, type[TopicMethod]] = {
     method.name: method for method in (Superpage, TopicVector, MarkovTree, HmtMethod, TwoPhase, Multiscale)
 }
 DEFAULT_METHOD = Multiscale.name
-MOST_TOPICS = 10_000
 LEAST_NONE = 2 / 3
 """Least probability of none of the topics for that answer (ours): twice as probable as one of them."""
 NO_WORDS = "none of the site's words is known"
@@ -193,23 +192,20 @@ class SiteTopics(SavedModel):
     def from_bytes(cls, data: bytes, name: str = "the model") -> Self:
         with cls.file_format.reading(data, name) as file:
             about = file.about
-            if any(array.dtype.kind not in "fiu" or not np.isfinite(array).all() for array in file.arrays.values()):
-                raise ValueError("an array has other elements than finite numbers")
-            method, site_by, *names = _texts([about["method"], about["site_by"], *_texts(about["names"])])
+            names = msgspec.convert(about["names"], list[str])
             topics = len(names)
-            if not 2 <= topics <= MOST_TOPICS or len(set(names)) != topics:
-                raise ValueError("its topics are not two or more distinct names")
-            SiteKey.parse(site_by)
+            if len(set(names)) < topics:
+                raise ValueError("two of its topics have one name")
             stops = StopList.from_plain(about.get("stop_list", {"own": None}))  # older files have none
             denoising = about.get("denoising")
             denoiser = None if denoising is None else TermDenoiser.from_plain(denoising)
-            model = cls(method, site_by=site_by, stop_list=stops, denoiser=denoiser)
+            model = cls(about["method"], site_by=about["site_by"], stop_list=stops, denoiser=denoiser)
+            SiteKey.parse(model.site_by)
             model.names_ = tuple(names)
-            model.method_ = topic_method(method).from_arrays(file.arrays, topics)
-            model.hosts_ = {host: _topic(found, topics) for host, found in dict(about["hosts"]).items()}
-            model.linking_ = {
-                host: tuple(_topic(one, topics) for one in found) for host, found in dict(about["linking"]).items()
-            }
+            model.method_ = topic_method(model.method).from_arrays(file.arrays, topics=topics)
+            topic = Annotated[int, msgspec.Meta(ge=0, lt=topics)]
+            model.hosts_ = msgspec.convert(about["hosts"], dict[str, topic])
+            model.linking_ = msgspec.convert(about["linking"], dict[str, tuple[topic, ...]])
             return model
 
     def _learned(self) -> TopicMethod:
@@ -230,15 +226,3 @@ def _clearest(posteriors: NDArray[np.float64] | None, topic: int, most: int) -> 
     share = np.where(posteriors.argmax(axis=1) == topic, posteriors[:, topic], np.nan)
     order = np.argsort(-np.nan_to_num(share, nan=-1.0), kind="stable")[:most]
     return [int(row) for row in order if not np.isnan(share[row])]
-
-
-def _texts(given: Any) -> list[str]:
-    if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
-        raise ValueError(f"{str(given)[:40]} is not a list of texts")
-    return given
-
-
-def _topic(given: Any, topics: int) -> int:
-    if not isinstance(given, int) or isinstance(given, bool) or not 0 <= given < topics:
-        raise ValueError(f"{str(given)[:40]} is not the number of a topic")
-    return given

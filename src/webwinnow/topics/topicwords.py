@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.errors import InputError
-from webwinnow.site.hmt.arraychecks import Arrays, floats, keys
-from webwinnow.topics.sitepages import SitePages, WordCounts
+from webwinnow.storage.arrays import Held, Stored
+from webwinnow.topics.pages import SitePages, WordCounts
 from webwinnow.topics.wordrows import LENGTHS, Cosines, Floats, Keys, WordRows
 
 STEEPEST = 200.0
@@ -41,14 +40,28 @@ BLOCKS, PAGES = 0, 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TopicWords:
-    """Words by ascending `key`, the `weight` of each, and the `direction` of each topic over them (one column per
-    topic, of length 1). `offset` is the mean cosine of the sites of other topics with each topic. The others depend on
-    the length of a text and have a row for blocks and one for pages: `usual` is the cosine of such a text in multiples
-    of that of whole sites, `slopes` turn differences of cosines into probabilities. `site_slope` does so for a site,
-    and `known` are the slope and the intercept of the log odds that a site has one of the topics.
+class TopicWords(Stored):
+    """The words of each topic, and the numbers that turn cosines with topics into probabilities.
+
+    - `key`: the hashes of the words, ascending; `weight`: the weight of each.
+    - `direction`: a column of length 1 for each topic, over the words.
+    - `offset`: for each topic the mean cosine of the sites of other topics.
+    - `usual`, `slopes`: a row for blocks and one for pages, a column for each length of a text. `usual` is the cosine
+      of such a text in multiples of that of whole sites; `slopes` turn differences of cosines into probabilities.
+    - `site_slope`: the slope for whole sites.
+    - `known`: slope and intercept of the log odds that a site has one of the topics.
     """
 
+    ARRAYS: ClassVar[dict[str, Held]] = {
+        "key": Held(("words",), np.uint64),
+        "weight": Held(("words",)),
+        "direction": Held(("words", "topics"), high=1.0 + ROUNDING),
+        "offset": Held(("topics",), high=1.0 + ROUNDING),
+        "usual": Held((2, LENGTHS)),
+        "slopes": Held((2, LENGTHS), high=STEEPEST),
+        "site_slope": Held((1,), high=STEEPEST),
+        "known": Held((2,), low=-STEEPEST, high=STEEPEST),
+    }
     key: Keys
     weight: Floats
     direction: Floats
@@ -89,8 +102,8 @@ class TopicWords:
 
     def distinctive(self, most: int) -> list[list[int]]:
         """The keys of the words that are each topic's own most clearly: by direction, less the mean of all topics."""
-        own = self.direction - self.direction.mean(axis=1, keepdims=True)
-        return [self.key[np.argsort(-column, kind="stable")[:most]].tolist() for column in own.T]
+        distinct = self.direction - self.direction.mean(axis=1, keepdims=True)
+        return [self.key[np.argsort(-column, kind="stable")[:most]].tolist() for column in distinct.T]
 
     def _nearness(self, words: WordCounts) -> Floats:
         """How much nearer a site is to each topic than the sites of others are, as one row."""
@@ -102,25 +115,6 @@ class TopicWords:
     def _posteriors(self, words: WordCounts, scale: int) -> Floats:
         cosines = self.rows(words).cosines(self.direction).less(self.offset, self.usual[scale])
         return _posteriors(cosines, self.slopes[scale])
-
-    def to_arrays(self) -> Arrays:
-        named = {name: getattr(self, name) for name in ("key", "weight", "direction", "offset", "usual", "slopes")}
-        return named | {"site_slope": np.array([self.site_slope]), "known": self.known}
-
-    @classmethod
-    def from_arrays(cls, arrays: Arrays, topics: int) -> Self:
-        """Read the result of `to_arrays`; `ValueError` if it does not fit."""
-        key = keys(arrays, "key")
-        return cls(
-            key,
-            floats(arrays, "weight", (len(key),)),
-            floats(arrays, "direction", (len(key), topics), high=1.0 + ROUNDING),
-            floats(arrays, "offset", (topics,), high=1.0 + ROUNDING),
-            floats(arrays, "usual", (2, LENGTHS)),
-            floats(arrays, "slopes", (2, LENGTHS), high=STEEPEST),
-            float(floats(arrays, "site_slope", (1,), high=STEEPEST)[0]),
-            floats(arrays, "known", (2,), low=-STEEPEST, high=STEEPEST),
-        )
 
 
 class HeldOut(NamedTuple):
@@ -199,8 +193,6 @@ def learn_words(sites: Sequence[SitePages], topic: NDArray[np.int64], topics: in
 
     The only site of a topic cannot be held out.
     """
-    if len(sites) != len(topic) or not len(sites):
-        raise InputError(f"{len(sites)} sites and {len(topic)} topics: expected one each, and some")
     key = np.unique(np.concatenate([site.page_words.key for site in sites]))
     pages = [WordRows.of(site.page_words, key) for site in sites]
     share = _shares(pages, len(key))
@@ -300,9 +292,9 @@ class _Calibration(NamedTuple):
 
 def _offsets(products: Floats, sites: NDArray[np.int64]) -> Floats:
     """The mean cosine of the other topics' sites with each topic, from the products of the sums of directions."""
-    own = np.diag(products)
+    squares = np.diag(products)
     outside = sites.sum() - sites
-    found: Floats = (products.sum(axis=0) - own) / np.maximum(np.sqrt(np.maximum(own, 0.0)) * outside, SMALLEST)
+    found: Floats = (products.sum(axis=0) - squares) / np.maximum(np.sqrt(np.maximum(squares, 0.0)) * outside, SMALLEST)
     return np.where((sites > 0) & (outside > 0), found, 0.0)
 
 

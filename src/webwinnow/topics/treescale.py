@@ -9,13 +9,13 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.site.hmt.arraychecks import Arrays, floats
 from webwinnow.site.hmt.em import Convergence, ExpectedCounts, estimate, expectation, learn
 from webwinnow.site.hmt.inference import beliefs, likelihoods
-from webwinnow.site.hmt.treemodel import HIDDEN, UNSEEN, Forest, TreeParameters
-from webwinnow.topics.multiscaletree import LinkTree
-from webwinnow.topics.topicmethod import TopicSettings
+from webwinnow.site.hmt.treemodel import HIDDEN, PARAMETERS, UNSEEN, Forest, TreeParameters
+from webwinnow.storage.arrays import Arrays, Held, Stored, checked
 from webwinnow.topics.topicwords import Scored, probabilities, slope_of
+from webwinnow.topics.training import TopicSettings
+from webwinnow.topics.trees import LinkTree
 
 LEVELS = (0.5, 0.8)
 """A text shows its most probable topic and how probable that is: below, between or above these (ours)."""
@@ -29,6 +29,12 @@ STEEPEST_TREE = 1.0
 FLOOR = 1e-12
 """No topic is ruled out by one text."""
 
+_ARRAYS = {
+    **PARAMETERS,
+    **{f"{row}_counts": held for row, held in PARAMETERS.items()},
+    "scale": Held((2,), high=1.0),
+}
+
 Floats = NDArray[np.float64]
 Indexes = NDArray[np.int32]
 
@@ -41,7 +47,7 @@ class Observed(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TreeScale:
+class TreeScale(Stored):
     """The model lambda of one scale: pi, A and B (`parameters`), learned by EM from the trees of sites of known topics.
 
     A text shows a symbol: the topic that its words predict, and in which range of `LEVELS` its probability is. B is
@@ -107,12 +113,12 @@ class TreeScale:
         counts = self.counts + replace(fresh, root=sites)
         return replace(self, parameters=estimate(held + counts, parameters), counts=counts, tied=tied)
 
-    def sloped(self, trees: Sequence[Observed], topic: Sequence[int], own: Sequence[Floats | None] = ()) -> Self:
+    def sloped(self, trees: Sequence[Observed], topic: Sequence[int], texts: Sequence[Floats | None] = ()) -> Self:
         """A copy with the slope of the highest likelihood for the roots of held-out sites, these and those of earlier
-        calls (`shown`); `own` as in `roots`.
+        calls (`shown`); `texts` as `text` in `roots`.
         """
         shown = list(self.shown)
-        for (parent, posteriors), before, number in zip(trees, own or [None] * len(trees), topic, strict=True):
+        for (parent, posteriors), before, number in zip(trees, texts or [None] * len(trees), topic, strict=True):
             roots = self._roots(parent, self.evidence(posteriors))
             shown.append((roots, self._before(before) + np.zeros_like(roots), number))
         slope = slope_of(shown, STEEPEST_TREE)
@@ -126,18 +132,18 @@ class TreeScale:
         found: Floats = np.where((symbols == UNSEEN)[:, None], 0.0, rows[symbols])
         return found
 
-    def roots(self, parent: Indexes, evidence: Floats, own: Floats | None = None) -> Floats:
+    def roots(self, parent: Indexes, evidence: Floats, text: Floats | None = None) -> Floats:
         """P(topic | W) of each root, given all evidence in its tree (8), with the slope.
 
-        `own` is P(topic | text) of the roots' own text under equal priors, NaN where there is none; the slope applies
+        `text` is P(topic | text) of the roots' own text under equal priors, NaN where there is none; the slope applies
         neither to it nor to pi.
         """
-        return probabilities(self.slope * self._roots(parent, evidence) + self._before(own))
+        return probabilities(self.slope * self._roots(parent, evidence) + self._before(text))
 
-    def _before(self, own: Floats | None) -> Floats:
+    def _before(self, text: Floats | None) -> Floats:
         """Log P(topic) of roots before their trees: pi, and their own text."""
         found: Floats = np.log(self.parameters.root)[None]
-        return found if own is None else found + np.nan_to_num(np.log(np.maximum(own, FLOOR)))
+        return found if text is None else found + np.nan_to_num(np.log(np.maximum(text, FLOOR)))
 
     def nodes(self, parent: Indexes, evidence: Floats) -> Floats:
         """P(topic | W) of each node, given all evidence in its tree (8)."""
@@ -151,19 +157,19 @@ class TreeScale:
         damped: Floats = -np.power(beta.max(axis=1, keepdims=True) - beta, self.damping)
         return damped
 
-    def to_arrays(self, name: str) -> Arrays:
-        rows = {f"{name}_{row}": getattr(self.parameters, row) for row in ("root", "transition", "emission")}
-        counts = {f"{name}_{row}_counts": getattr(self.counts, row) for row in ("root", "transition", "emission")}
-        return rows | counts | {f"{name}_scale": np.array([self.slope, self.damping])}
+    def to_arrays(self, prefix: str = "") -> Arrays:
+        """The parameters, the counts, and slope and damping, as named arrays."""
+        rows = {prefix + row: getattr(self.parameters, row) for row in PARAMETERS}
+        counts = {f"{prefix}{row}_counts": getattr(self.counts, row) for row in PARAMETERS}
+        return rows | counts | {prefix + "scale": np.array([self.slope, self.damping])}
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays, name: str, topics: int) -> Self:
+    def from_arrays(cls, arrays: Arrays, prefix: str = "", **sizes: int) -> Self:
         """Read the result of `to_arrays`; `ValueError` if it does not fit."""
-        shapes = {"root": (topics,), "transition": (topics, topics), "emission": (topics, _symbols(topics))}
-        rows = {row: floats(arrays, f"{name}_{row}", shape, high=1.0) for row, shape in shapes.items()}
-        counts = {row: floats(arrays, f"{name}_{row}_counts", shape) for row, shape in shapes.items()}
-        slope, damping = floats(arrays, f"{name}_scale", (2,), high=1.0).tolist()
-        return cls(TreeParameters(**rows), ExpectedCounts(**counts), slope, damping)
+        topics = sizes["topics"]
+        found = checked(arrays, _ARRAYS, prefix, states=topics, symbols=_symbols(topics))
+        counts = ExpectedCounts(*(found[f"{row}_counts"] for row in PARAMETERS))
+        return cls(TreeParameters(**{row: found[row] for row in PARAMETERS}), counts, *found["scale"].tolist())
 
 
 def shown_symbols(posteriors: Floats) -> Indexes:
@@ -185,13 +191,13 @@ def _tied(counts: ExpectedCounts, topics: int) -> TreeParameters:
     """
     levels = len(LEVELS) + 1
     usual = (1.0 + 1.0 / topics) / 2
-    own = np.eye(topics, dtype=np.bool_)
+    same = np.eye(topics, dtype=np.bool_)
     others = max(topics - 1, 1)
-    stay = (counts.transition[own].sum() + usual) / (counts.transition.sum() + 1.0)
-    transition = np.where(own, stay, (1.0 - stay) / others) if topics > 1 else np.ones((1, 1))
+    stay = (counts.transition[same].sum() + usual) / (counts.transition.sum() + 1.0)
+    transition = np.where(same, stay, (1.0 - stay) / others) if topics > 1 else np.ones((1, 1))
     shown = counts.emission.reshape(topics, topics, levels)
-    right, wrong = shown[own].sum(axis=0) + usual / levels, shown[~own].sum(axis=0) + (1 - usual) / levels
-    emission = np.where(own[:, :, None], right, wrong / others).reshape(topics, -1)
+    right, wrong = shown[same].sum(axis=0) + usual / levels, shown[~same].sum(axis=0) + (1 - usual) / levels
+    emission = np.where(same[:, :, None], right, wrong / others).reshape(topics, -1)
     return TreeParameters(
         root=np.full(topics, 1 / topics),
         transition=transition,

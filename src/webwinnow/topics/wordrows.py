@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.topics.sitepages import WordCounts
+from webwinnow.topics.pages import WordCounts
 
 LENGTHS = 8
 """Texts of 1, 2 to 3, 4 to 7 known words and so on, the last of 128 and more, have slopes of their own."""

@@ -14,7 +14,7 @@ from webwinnow.settings import Settings, setting
 from webwinnow.site.hmt.em import MOST_PASSES, TOLERANCE
 from webwinnow.site.hmt.hiddenmarkovtree import HiddenMarkovTree
 from webwinnow.site.hmt.treemodel import HIDDEN, Forest, Known, TreeParameters, soft_evidence
-from webwinnow.topics.topicmethod import Training
+from webwinnow.topics.training import Training
 from webwinnow.topics.treescale import page_observations
 
 STATES, SYMBOLS, TREES, NODES = 3, 8, 200, 30

@@ -13,8 +13,9 @@ import numpy as np
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.methods.registry import DEFAULT_METHOD as DEFAULT_CLEANING
 from webwinnow.page.words import StopList
+from webwinnow.papers.experiment import Notes
 from webwinnow.papers.jobpool import JobPool
-from webwinnow.papers.resulttables import Notes
+from webwinnow.papers.sites.denoising import CHOICES, Choice, RivalSettings
 from webwinnow.papers.sites.labelledsites import Clock, LabelledSite, SiteAnswer, read_sites
 from webwinnow.papers.sites.likelihood import EmSettings, random_curves, site_curves
 from webwinnow.papers.sites.results import DenoisingRow, PruningRow, SitesResults, SizeResults, accuracy_of
@@ -32,11 +33,10 @@ from webwinnow.papers.sites.trials import (
 from webwinnow.progress import Progress, no_progress
 from webwinnow.run.tablefiles import TableFile
 from webwinnow.settings import Settings, setting
-from webwinnow.topics.denoising import CHOICES, Choice, RivalSettings
-from webwinnow.topics.multiscaletree import NOTHING
 from webwinnow.topics.sitetopics import DEFAULT_METHOD, METHODS, topic_method
 from webwinnow.topics.thesaurus import Thesaurus, needs_ahocorasick
-from webwinnow.topics.topicmethod import TopicSettings
+from webwinnow.topics.training import TopicSettings
+from webwinnow.topics.trees import NOTHING
 
 REPEATS = 10
 """Random samples of training sites of each size."""
@@ -150,7 +150,7 @@ def sites_experiment(
         denoising=denoising,
         pruning=pruning,
         drawn=tuple(random_curves(settings.seed, settings.em)) if settings.likelihood else (),
-        own=tuple(site_curves(sites, settings.em)) if settings.likelihood else (),
+        learned=tuple(site_curves(sites, settings.em)) if settings.likelihood else (),
         seconds=dict(clock.seconds),
         deepest=max(int(tree.depth.max()) - int(tree.page[0] == NOTHING) for tree in trees if len(tree)),
         notes=tuple(note.lines),

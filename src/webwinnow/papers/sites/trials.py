@@ -10,16 +10,16 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow.papers.sites.denoising import Choice, Denoiser, RivalSettings, learned_thesaurus
 from webwinnow.papers.sites.labelledsites import Clock, LabelledSite, SiteAnswer
 from webwinnow.settings import Settings, setting
 from webwinnow.site.hmt.treemodel import Forest
-from webwinnow.topics.denoising import Choice, Denoiser, RivalSettings, learned_thesaurus
-from webwinnow.topics.multiscaletree import NOTHING, LinkTree
+from webwinnow.topics.methods import HmtMethod, Multiscale, TwoPhase
 from webwinnow.topics.pruning import KlRule, Rule, VarianceRule, prune
 from webwinnow.topics.sitetopics import SiteTopics
 from webwinnow.topics.thesaurus import Thesaurus
-from webwinnow.topics.topicmethod import TopicSettings, Training
-from webwinnow.topics.treemethods import HmtMethod, Multiscale, TwoPhase
+from webwinnow.topics.training import TopicSettings, Training
+from webwinnow.topics.trees import NOTHING, LinkTree
 from webwinnow.topics.treescale import page_observations
 
 FIXED_DEPTH = 2

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.errors import SettingsError
 from webwinnow.site.hmt import _passes
 from webwinnow.site.hmt.inference import beliefs, check_fits, evidence_of, known_states
 from webwinnow.site.hmt.treemodel import HIDDEN, UNSEEN, Forest, Known, TreeParameters
@@ -19,8 +17,6 @@ TOLERANCE = 1e-6
 """Delta of Sites 4.2, the convergence parameter, for which the paper gives no value: nats per node (ours)."""
 MOST_PASSES = 200
 """Maximum number of passes over the trees (ours)."""
-ROUNDING = 1e-9
-"""A decrease by this share of the objective is rounding."""
 BELIEF_IN_ABOVE = 0.5
 """Weight of the nearest known ancestor's state in the first guess for a hidden node, before EM (ours)."""
 SMALLEST_COUNT = float(np.finfo(np.float64).tiny)
@@ -42,14 +38,6 @@ class Convergence:
     nodes: int = 1
     history: list[float] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        if not self.tolerance >= 0 or self.most < 1:
-            raise SettingsError(f"tolerance {self.tolerance}, {self.most} passes: expected 0 or more, 1 or more")
-
-    def report(self, objective: float) -> None:
-        """Add the objective of one more pass."""
-        self.history.append(objective)
-
     @property
     def gain(self) -> float:
         """The gain of the last pass; infinite before the second."""
@@ -59,11 +47,6 @@ class Convergence:
     def converged(self) -> bool:
         """Whether the last pass changed almost nothing; a larger decrease (incremental EM) does not count."""
         return abs(self.gain) < self.tolerance * max(self.nodes, 1)
-
-    @property
-    def fell(self) -> bool:
-        """Whether a pass ever lost more than rounding: impossible in EM, possible in incremental EM."""
-        return any(after < before - ROUNDING * max(abs(before), 1.0) for before, after in pairwise(self.history))
 
     @property
     def done(self) -> bool:
@@ -147,7 +130,7 @@ def learn(
 
     parameters = start
     counted = [counted_part(number) for number in range(len(parts))]
-    convergence.report(sum(found for _, found in counted) + held.log_probability(parameters))
+    convergence.history.append(sum(found for _, found in counted) + held.log_probability(parameters))
     parameters = estimate(_sum(counted, held), parameters)
     while not convergence.done:
         likelihood = 0.0
@@ -156,7 +139,7 @@ def learn(
             counted[number] = counted_part(number)
             likelihood += counted[number][1]
             parameters = estimate(_sum(counted, held), parameters)
-        convergence.report(likelihood + weight)
+        convergence.history.append(likelihood + weight)
     none = ExpectedCounts.constant(0.0, parameters.states, parameters.symbols)
     return parameters, _sum(counted, none)
 
@@ -170,12 +153,7 @@ def split_trees(forest: Forest, known: NDArray[np.int64], parts: int) -> list[Pa
     return [(forest.at(nodes), known[nodes]) for nodes in chosen]
 
 
-def needs_no_random_start(forest: Forest, labels: NDArray[np.int64], states: int) -> bool:
-    """Whether labels or evidence identify every state."""
-    return _evidence_distinguishes(forest) or bool(np.isin(np.arange(states), labels).all())
-
-
-def _evidence_distinguishes(forest: Forest) -> bool:
+def evidence_distinguishes(forest: Forest) -> bool:
     """Whether there is evidence that differs between states."""
     return forest.evidence is not None and bool((forest.evidence != forest.evidence[:, :1]).any())
 
@@ -192,7 +170,7 @@ def starting_parameters(
     labels = known_states(forest, known, states)
     anywhere = TreeParameters.random(states, symbols, chance)
     labelled = np.isin(np.arange(states), labels)
-    distinguished = _evidence_distinguishes(forest)
+    distinguished = evidence_distinguishes(forest)
     if not distinguished and not labelled.any():
         return anywhere
     guess = _first_guess(forest, labels, states)

@@ -9,24 +9,36 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from webwinnow.errors import InputError, SettingsError
+from webwinnow.errors import InputError, SettingsError, check_range
 from webwinnow.site.hmt.em import (
     MOST_PASSES,
     TOLERANCE,
     Convergence,
     ExpectedCounts,
+    evidence_distinguishes,
     learn,
-    needs_no_random_start,
     split_trees,
     starting_parameters,
 )
-from webwinnow.site.hmt.inference import beliefs, evidence_of, known_states, likelihoods, map_states, viterbi_states
-from webwinnow.site.hmt.treemodel import Forest, Known, TreeParameters
+from webwinnow.site.hmt.inference import (
+    beliefs,
+    check_possible,
+    evidence_of,
+    known_states,
+    likelihoods,
+    viterbi_states,
+)
+from webwinnow.site.hmt.treemodel import PARAMETERS, Forest, Known, TreeParameters
+from webwinnow.storage.arrays import Arrays, Held, checked
 from webwinnow.storage.modelfile import ModelFormat, SavedModel
 
 SMOOTHING = 0.01
 """Counts that are added to every parameter, so that unseen events stay possible (ours)."""
-_ROWS = ("root", "transition", "emission")
+_ARRAYS = {
+    "history": Held(("passes",), low=-np.inf),
+    **PARAMETERS,
+    **{f"counts_{name}": held for name, held in PARAMETERS.items()},
+}
 _SAVED = ("states", "symbols", "smoothing", "tolerance", "passes", "subsets", "starts", "seed")
 
 Rule = Literal["map", "viterbi"]
@@ -83,7 +95,8 @@ class HiddenMarkovTree(SavedModel):
         held = ExpectedCounts.constant(self.smoothing, self.states, self.symbols)
         chance = np.random.default_rng(self.seed)
         best: float | None = None
-        for _ in range(1 if self.start or needs_no_random_start(forest, labels, self.states) else self.starts):
+        is_certain = evidence_distinguishes(forest) or np.isin(np.arange(self.states), labels).all()
+        for _ in range(1 if self.start or is_certain else self.starts):
             start = self.start or starting_parameters(forest, labels, self.states, self.symbols, chance)
             convergence = Convergence(self.tolerance, self.passes, len(forest))
             parameters, counts = learn(parts, start, held, convergence)
@@ -113,7 +126,8 @@ class HiddenMarkovTree(SavedModel):
     def predict(self, forest: Forest, known: Known = None, *, rule: Rule = "map") -> NDArray[np.int32]:
         """The state of each node: the most probable by itself (`map`, 7), or of all states jointly (`viterbi`)."""
         if rule == "map":
-            return map_states(self.predict_proba(forest, known))
+            states: NDArray[np.int32] = self.predict_proba(forest, known).argmax(axis=1).astype(np.int32)
+            return states
         if rule != "viterbi":
             raise SettingsError(f"rule {rule!r}: expected 'map' or 'viterbi'")
         parameters = self._learned()
@@ -165,35 +179,27 @@ class HiddenMarkovTree(SavedModel):
     def _about(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _SAVED}
 
-    def _arrays(self, prefix: str = "") -> dict[str, NDArray[Any]]:
+    def _arrays(self, prefix: str = "") -> Arrays:
         parameters = self._learned()
-        arrays: dict[str, NDArray[Any]] = {"history": np.array(self.convergence_.history)}
-        for name in _ROWS:
+        arrays: Arrays = {"history": np.array(self.convergence_.history)}
+        for name in PARAMETERS:
             arrays |= {name: getattr(parameters, name), f"counts_{name}": getattr(self.counts_, name)}
         return {prefix + name: array for name, array in arrays.items()}
 
     @classmethod
-    def _of(cls, about: dict[str, Any], stored: dict[str, NDArray[Any]], prefix: str = "") -> Self:
-        """The model of `_about` and `_arrays`; everything is validated."""
-        arrays = {name: stored[prefix + name] for name in ("history", *_ROWS, *(f"counts_{row}" for row in _ROWS))}
-        for setting, value in about.items():
-            numbers = int | float if setting in ("smoothing", "tolerance") else int
-            if setting not in _SAVED or not isinstance(value, numbers) or isinstance(value, bool):
-                raise ValueError(f"{setting} is {value!r}")
-        if any(array.dtype != np.float64 or not np.isfinite(array).all() for array in arrays.values()):
-            raise ValueError("an array has other elements than finite numbers")
+    def _of(cls, about: dict[str, Any], arrays: Arrays, prefix: str = "") -> Self:
+        """The model of `_about` and `_arrays`."""
+        for name, value in about.items():
+            if name not in _SAVED or type(value) not in (
+                (int, float) if name in ("smoothing", "tolerance") else (int,)
+            ):
+                raise ValueError(f"{name} is {value!r}")
         model = cls(**about)
         model._check_settings()
-        parameters = TreeParameters(**{row: arrays[row] for row in _ROWS})
-        counts = ExpectedCounts(*(arrays[f"counts_{row}"] for row in _ROWS))
-        if (parameters.states, parameters.symbols) != (model.states, model.symbols) or arrays["history"].ndim != 1:
-            raise ValueError("states, symbols or history differ from the settings")
-        for row in _ROWS:
-            found = getattr(counts, row)
-            if found.shape != getattr(parameters, row).shape or found.min(initial=0) < 0:
-                raise ValueError(f"the counts of {row} do not fit")
-        model.convergence_ = Convergence(model.tolerance, model.passes, history=arrays["history"].tolist())
-        model.parameters_, model.counts_ = parameters, counts
+        found = checked(arrays, _ARRAYS, prefix, states=model.states, symbols=model.symbols)
+        model.parameters_ = TreeParameters(**{row: found[row] for row in PARAMETERS})
+        model.counts_ = ExpectedCounts(*(found[f"counts_{row}"] for row in PARAMETERS))
+        model.convergence_ = Convergence(model.tolerance, model.passes, history=found["history"].tolist())
         return model
 
     def _learned(self) -> TreeParameters:
@@ -202,13 +208,8 @@ class HiddenMarkovTree(SavedModel):
         return self.parameters_
 
     def _check_settings(self) -> None:
-        if self.states < 1 or self.symbols < 0 or self.subsets < 1 or self.starts < 1:
-            raise SettingsError(
-                f"{self.states} states, {self.symbols} symbols, {self.subsets} subsets, {self.starts} starts: expected "
-                "at least 1, 0, 1 and 1"
-            )
-        if not 0 <= self.smoothing < np.inf:
-            raise SettingsError(f"smoothing {self.smoothing}: expected 0 or more")
+        check_range(self, "states", "subsets", "starts", "passes", least=1)
+        check_range(self, "symbols", "smoothing", "tolerance", least=0)
         if self.start and (self.start.states, self.start.symbols) != (self.states, self.symbols):
             raise SettingsError("the start has other states or symbols than the model")
 
@@ -225,26 +226,23 @@ class HiddenMarkovTreeClassifier(SavedModel):
 
     def __init__(self, model: HiddenMarkovTree) -> None:
         self.model = model
+        self.classes_: NDArray[Any] = np.zeros(0, "U1")
+        self.models_: list[HiddenMarkovTree] = []
 
     def fit(self, forest: Forest, labels: ArrayLike) -> Self:
         """Learn from trees and the class of each, in the order of `forest.roots`."""
-        self.classes_: NDArray[Any] = np.zeros(0, "U1")
-        self.models_: list[HiddenMarkovTree] = []
+        self.classes_, self.models_ = np.zeros(0, "U1"), []
         return self.partial_fit(forest, labels)
 
     def partial_fit(self, forest: Forest, labels: ArrayLike) -> Self:
         """Learn from more trees; new classes get new models."""
         given = np.asarray(labels)
-        if given.shape != forest.roots.shape or given.dtype.kind not in "iuU":
+        if given.shape != forest.roots.shape or given.dtype.kind not in "iuU" or not len(given):
             raise InputError(
                 f"labels of shape {given.shape} and type {given.dtype} for {len(forest.roots)} trees: expected a whole "
                 "number or a text for each"
             )
-        if not len(given):
-            raise InputError("no trees to learn from")
-        models = dict(zip(getattr(self, "classes_", np.zeros(0)).tolist(), getattr(self, "models_", []), strict=True))
-        if models and {type(name) for name in models} != {type(given[0].item())}:
-            raise InputError("labels of another type than those learned before")
+        models = dict(zip(self.classes_.tolist(), self.models_, strict=True))
         tree = forest.tree
         for name in np.unique(given).tolist():
             model = models.setdefault(name, HiddenMarkovTree(**self.model.settings))
@@ -260,18 +258,18 @@ class HiddenMarkovTreeClassifier(SavedModel):
 
     def predict(self, forest: Forest) -> NDArray[Any]:
         """The class of each tree: arg max P(W | lambda_c); the first of equal ones."""
-        best = self._possible(forest).argmax(axis=1)
-        found: NDArray[Any] = self.classes_[best]
+        found: NDArray[Any] = self.classes_[self.predict_proba(forest).argmax(axis=1)]
         return found
 
     def predict_proba(self, forest: Forest) -> NDArray[np.float64]:
         """The probability of each class for each tree, with equal priors."""
-        found = self._possible(forest)
+        found = self.score_trees(forest)
+        check_possible(forest, found.max(axis=1))
         return np.exp(found - np.logaddexp.reduce(found, axis=1, keepdims=True))
 
     def to_bytes(self) -> bytes:
         self._check_learned()
-        arrays: dict[str, NDArray[Any]] = {"classes": self.classes_}
+        arrays: Arrays = {"classes": self.classes_}
         for number, model in enumerate(self.models_):
             arrays |= model._arrays(f"{number}_")
         return self.file_format.pack(self.models_[0]._about(), arrays)
@@ -280,26 +278,13 @@ class HiddenMarkovTreeClassifier(SavedModel):
     def from_bytes(cls, data: bytes, name: str = "the classifier") -> Self:
         with cls.file_format.reading(data, name) as file:
             classes = file.arrays["classes"]
-            if classes.ndim != 1 or classes.dtype.kind not in "iuU" or len(np.unique(classes)) != len(classes):
-                raise ValueError("its classes are not distinct names")
-            if not len(classes):
+            if classes.ndim != 1 or classes.dtype.kind not in "iuU" or not len(classes):
                 raise ValueError("it has no classes")
-            numbers = range(len(classes))
-            models = [HiddenMarkovTree._of(file.about, file.arrays, f"{number}_") for number in numbers]
+            models = [HiddenMarkovTree._of(file.about, file.arrays, f"{n}_") for n in range(len(classes))]
             found = cls(HiddenMarkovTree(**models[0].settings))
             found.classes_, found.models_ = classes, models
             return found
 
     def _check_learned(self) -> None:
-        if not getattr(self, "models_", None):
+        if not self.models_:
             raise InputError("the classifier has not learned anything: call fit first")
-
-    def _possible(self, forest: Forest) -> NDArray[np.float64]:
-        found = self.score_trees(forest)
-        impossible = np.flatnonzero(np.isneginf(found).all(axis=1))
-        if len(impossible):
-            raise InputError(
-                f"{len(impossible)} trees cannot occur under any class, the first with its root at node "
-                f"{forest.roots[impossible[0]]}; learn with smoothing"
-            )
-        return found

@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 from webwinnow.errors import InputError
 from webwinnow.site.hmt import _passes
 from webwinnow.site.hmt.treemodel import HIDDEN, UNSEEN, Forest, Known, TreeParameters
+from webwinnow.storage.arrays import Held
+
+KNOWN = Held(("nodes",), np.int64, low=HIDDEN, high="states")
 
 Floats = NDArray[np.float64]
 
@@ -62,12 +65,10 @@ def known_states(forest: Forest, known: Known, states: int) -> NDArray[np.int64]
     """The known state of each node, HIDDEN where it is not known."""
     if known is None:
         return np.full(len(forest), HIDDEN, np.int64)
-    column = np.asarray(known)
-    if column.shape != (len(forest),) or (len(column) and column.dtype.kind not in "iu"):
-        raise InputError(f"known states of shape {column.shape} and type {column.dtype} for {len(forest)} nodes")
-    if len(column) and (column.min() < HIDDEN or column.max() >= states):
-        raise InputError(f"known states from {column.min()} to {column.max()}: expected {HIDDEN} to {states - 1}")
-    return column.astype(np.int64)
+    try:
+        return KNOWN.checked("known states", known, {"nodes": len(forest), "states": states})
+    except ValueError as error:
+        raise InputError(str(error)) from None
 
 
 def likelihoods(forest: Forest, evidence: Floats, parameters: TreeParameters) -> tuple[Floats, Floats]:
@@ -91,14 +92,8 @@ def beliefs(forest: Forest, evidence: Floats, parameters: TreeParameters) -> Bel
     from both (Durand, Goncalves and Guedon, 2004). Raises `InputError` for a tree that cannot occur.
     """
     found, beta = likelihoods(forest, evidence, parameters)
-    _check_possible(forest, found)
+    check_possible(forest, found)
     return Beliefs(_passes.downward(forest.parent, beta, parameters.root, parameters.transition), found, beta)
-
-
-def map_states(posterior: Floats) -> NDArray[np.int32]:
-    """The most probable state of each node by itself (7): arg max P(C_u | W, lambda); the first of equal ones."""
-    states: NDArray[np.int32] = posterior.argmax(axis=1).astype(np.int32)
-    return states
 
 
 def viterbi_states(forest: Forest, evidence: Floats, parameters: TreeParameters) -> tuple[NDArray[np.int32], Floats]:
@@ -107,14 +102,15 @@ def viterbi_states(forest: Forest, evidence: Floats, parameters: TreeParameters)
     By (5) and (6) that probability is a product over the nodes. Raises `InputError` for a tree that cannot occur.
     """
     states, reached = _passes.viterbi(forest.parent, evidence, parameters.root, parameters.transition)
-    _check_possible(forest, reached[forest.roots])
+    check_possible(forest, reached[forest.roots])
     return states, reached[forest.roots]
 
 
-def _check_possible(forest: Forest, likelihood: Floats) -> None:
+def check_possible(forest: Forest, likelihood: Floats) -> None:
+    """Raise `InputError` for trees whose log-likelihood is minus infinity."""
     impossible = np.flatnonzero(np.isneginf(likelihood))
     if len(impossible):
         raise InputError(
-            f"{len(impossible)} trees cannot occur under this model, the first with its root at node "
-            f"{forest.roots[impossible[0]]}: an observation or known state has probability 0; learn with smoothing"
+            f"{len(impossible)} trees cannot occur, the first with its root at node {forest.roots[impossible[0]]}: an "
+            "observation or known state has probability 0; learn with smoothing"
         )

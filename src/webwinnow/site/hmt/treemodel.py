@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from webwinnow.errors import InputError, SettingsError
-from webwinnow.site.hmt.arraychecks import frozen
+from webwinnow.storage.arrays import Held, checked, frozen
 
 UNSEEN = -1
 """The symbol of a node without observation."""
@@ -20,6 +20,20 @@ SUM_TOLERANCE, ROUNDING = 1e-6, 1e-12
 """Rows of probabilities may differ from a sum of 1 by the first; beyond the second they are divided by their sum."""
 
 Floats = NDArray[np.float64]
+FOREST = {
+    "parent": Held(("nodes",), np.int32, low=-1),
+    "symbols": Held(("nodes",), np.int32, low=UNSEEN, high=np.iinfo(np.int32).max),
+    "evidence": Held(("nodes", "states"), low=-np.inf, high=np.finfo(np.float64).max),
+}
+EVIDENCE = {
+    "posteriors": Held(("nodes", "classes"), high=np.finfo(np.float64).max),
+    "prior": Held(("classes",), low=np.finfo(np.float64).tiny, high=np.finfo(np.float64).max),
+}
+PARAMETERS = {
+    "root": Held(("states",)),
+    "transition": Held(("states", "states")),
+    "emission": Held(("states", "symbols")),
+}
 Known = ArrayLike | None
 """The known state of each node, HIDDEN where it is not known; None if no state is known."""
 
@@ -38,20 +52,16 @@ class Forest:
     evidence: Floats | None
 
     def __init__(self, parent: ArrayLike, symbols: ArrayLike | None = None, evidence: ArrayLike | None = None) -> None:
-        above = _integers(parent, "parents")
-        if len(above) and (above.min() < -1 or (above >= np.arange(len(above))).any()):
-            raise InputError("a parent comes after its child, or is below -1: put parents before their children")
-        seen = None if symbols is None else _integers(symbols, "symbols")
-        if seen is not None and (len(seen) != len(above) or (len(seen) and seen.min() < UNSEEN)):
-            raise InputError(f"{len(seen)} symbols for {len(above)} nodes: expected one each, {UNSEEN} or more")
-        rows = None if evidence is None else np.array(evidence, np.float64, order="C")
-        if rows is not None:
-            if rows.ndim != 2 or len(rows) != len(above):
-                raise InputError(f"evidence of shape {rows.shape} for {len(above)} nodes: expected one row per node")
-            if not (rows < np.inf).all():
-                raise InputError("evidence has NaN or plus infinity: expected logarithms of likelihoods")
-        for name, array in (("parent", above), ("symbols", seen), ("evidence", rows)):
-            object.__setattr__(self, name, None if array is None else frozen(array))
+        columns = {"parent": parent, "symbols": symbols, "evidence": evidence}
+        given = {name: np.asarray(column, order="C") for name, column in columns.items() if column is not None}
+        try:
+            found = checked(given, {name: FOREST[name] for name in given}, casting="same_kind")
+        except ValueError as error:
+            raise InputError(f"no forest: {error}") from None
+        if (found["parent"] >= np.arange(len(found["parent"]))).any():
+            raise InputError("a parent comes after its child: put parents before their children")
+        for name in FOREST:
+            object.__setattr__(self, name, found.get(name))
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -90,10 +100,6 @@ class Forest:
         ]
         symbols = [forest.symbols for forest in forests if forest.symbols is not None]
         evidence = [forest.evidence for forest in forests if forest.evidence is not None]
-        if len(symbols) not in (0, len(forests)) or len(evidence) not in (0, len(forests)):
-            raise InputError("some of the forests have symbols or evidence and others do not")
-        if len({rows.shape[1] for rows in evidence}) > 1:
-            raise InputError("the forests have evidence of different numbers of states")
         return cls(
             np.concatenate([np.zeros(0, np.int32), *parents]),
             np.concatenate(symbols) if symbols else None,
@@ -109,19 +115,17 @@ def soft_evidence(posteriors: ArrayLike, prior: ArrayLike | None = None, *, floo
     posterior, for classifiers that often return 0, such as k nearest neighbours.
     """
     given = np.array(posteriors, np.float64)
-    if given.ndim != 2:
-        raise InputError(f"posteriors of shape {given.shape}: expected one row per node, one column per class")
-    unseen = np.isnan(given).all(axis=1)
+    unseen = np.isnan(given).all(axis=-1)
     given[unseen] = 1.0
-    before = np.full(given.shape[1], 1.0) if prior is None else np.array(prior, np.float64)
-    if before.shape != given.shape[1:] or not ((before > 0) & (before < np.inf)).all():
-        raise InputError(f"a prior of shape {before.shape} for {given.shape[1]} classes: expected one above 0 for each")
-    if not ((given >= 0) & (given < np.inf)).all():
-        raise InputError("posteriors have NaN beside numbers, or negative or infinite numbers")
+    try:
+        before = np.ones(given.shape[-1]) if prior is None else prior
+        rows = checked({"posteriors": given, "prior": before}, EVIDENCE, casting="same_kind")
+    except ValueError as error:
+        raise InputError(f"no evidence: {error}") from None
     if not 0 <= floor < 1:
         raise InputError(f"floor {floor}: expected from 0 to below 1")
     with np.errstate(divide="ignore"):
-        evidence: Floats = np.log(np.maximum(given, floor)) - np.log(before)
+        evidence: Floats = np.log(np.maximum(rows["posteriors"], floor)) - np.log(rows["prior"])
     evidence[unseen] = 0.0
     return evidence
 
@@ -137,24 +141,21 @@ class TreeParameters:
     emission: Floats
 
     def __init__(self, *, root: ArrayLike, transition: ArrayLike, emission: ArrayLike | None = None) -> None:
-        states = len(np.atleast_1d(np.asarray(root)))
-        if not states:
-            raise SettingsError("a model without states: expected one or more")
-        rows = {
-            "root": root,
-            "transition": transition,
-            "emission": np.zeros((states, 0)) if emission is None else emission,
-        }
-        for name, given in rows.items():
-            found = np.array(given, np.float64, order="C")
-            columns = found.shape[1:] if name == "emission" else (states,) if name == "transition" else ()
-            if found.ndim != (1 if name == "root" else 2) or found.shape != (states, *columns):
-                raise SettingsError(f"{name} of shape {found.shape} for {states} states")
+        shown = np.zeros((len(np.asarray(root)), 0)) if emission is None else emission
+        given = {"root": root, "transition": transition, "emission": shown}
+        try:
+            rows = checked(
+                {name: np.asarray(row, order="C") for name, row in given.items()}, PARAMETERS, casting="same_kind"
+            )
+        except ValueError as error:
+            raise SettingsError(f"no model: {error}") from None
+        for name, found in rows.items():
             total = found.sum(axis=-1, keepdims=True)
-            if found.size and not ((found >= 0).all() and (abs(total - 1.0) <= SUM_TOLERANCE).all()):
-                raise SettingsError(f"{name} has rows that are no probabilities: expected 0 or more with the sum 1")
-            is_rounded = found.size and (abs(total - 1.0) > ROUNDING).any()  # else a file would not come back the same
-            object.__setattr__(self, name, frozen(found / total if is_rounded else found))
+            has_rows = name != "emission" or found.shape[1] > 0
+            if has_rows and (not found.size or (abs(total - 1.0) > SUM_TOLERANCE).any()):
+                raise SettingsError(f"{name} has rows that are no probabilities: expected a sum of 1")
+            is_rounded = has_rows and (abs(total - 1.0) > ROUNDING).any()  # else a file would not come back the same
+            object.__setattr__(self, name, frozen(found / total) if is_rounded else found)
 
     @property
     def states(self) -> int:
@@ -183,12 +184,3 @@ class TreeParameters:
             transition=np.full((states, states), 1 / states),
             emission=np.full((states, symbols), 1 / symbols) if symbols else None,
         )
-
-
-def _integers(given: ArrayLike, name: str) -> NDArray[np.int32]:
-    column = np.asarray(given)
-    if column.ndim != 1 or (len(column) and column.dtype.kind not in "iu"):
-        raise InputError(f"{name} are of type {column.dtype} and shape {column.shape}: expected a row of whole numbers")
-    if len(column) and (column.max() > np.iinfo(np.int32).max or column.min() < np.iinfo(np.int32).min):
-        raise InputError(f"{name} have numbers beyond 32 bits")
-    return np.array(column, np.int32)
