@@ -132,7 +132,7 @@ def _run_settings(chosen: opt.Chosen, *, is_default_cleaning: bool) -> RunSettin
         is_read = settings.method == DOCVIEW or settings.categories is not None
         names = VIEW_ONLY if is_read else declared(ViewSettings)
         chosen.refuse("with --no-view", *(f"{DOCVIEW}.{name}" for name in names))
-    if settings.cleaning.template.found is not None:
+    if settings.method == "template" and settings.cleaning.template.found is not None:
         TemplateList.load(Path(settings.cleaning.template.found))
     decides = ("method", "task")
     if is_default_cleaning and not any(
