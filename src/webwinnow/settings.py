@@ -34,6 +34,7 @@ from webwinnow.plugins import meant
 IN_AND_OUT, SITE, METHOD, KEEP = "Input and output", "Site", "Method", "What to keep"
 RUN, CRAWL, CLUSTER = "Run", "Crawl", "Cluster"
 """The panels of `--help`, in their order. The option of a setting without a panel works, but is not shown."""
+HIDDEN = ""
 PANELS = (IN_AND_OUT, SITE, METHOD, KEEP, RUN, CRAWL, CLUSTER)
 
 _WORDS = {"true": True, "yes": True, "false": False, "no": False}
@@ -92,6 +93,8 @@ class Declared:
     type: Any
     default: Any
     setting: Setting
+    panel: str | None
+    """The panel of the help that shows its option."""
 
     @property
     def is_optional(self) -> bool:
@@ -167,6 +170,8 @@ class Settings:
     """
 
     GROUP: ClassVar[str] = ""
+    PANEL: ClassVar[str | None] = None
+    """The panel of the help for settings that name none."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -196,11 +201,19 @@ class Settings:
             raise SettingsError(f"these are no {cls.__name__}: {error}") from None
 
     @classmethod
-    def groups(cls) -> dict[str, type[Settings]]:
-        """The class of each group of settings, by the name that `sst.threshold` has before the dot."""
+    def group(cls, name: str) -> type[Settings] | None:
+        """The class of the group of this name; None if there is none."""
+        return cls.groups().get(name)
+
+    @classmethod
+    def groups(cls, *, options: bool = False) -> dict[str, type[Settings]]:
+        """The class of each group of settings, by the name that `sst.threshold` has before the dot.
+
+        With `options` only those of which commands have options.
+        """
         found: dict[str, type[Settings]] = {cls.GROUP: cls} if declared(cls) else {}
         for name, group in _nested(cls).items():
-            inner = group.groups()
+            inner = group.groups(options=options)
             found |= ({name: group} if declared(group) else {}) | {own: inner[own] for own in inner if own}
         return found
 
@@ -305,7 +318,7 @@ def _hints(cls: type) -> dict[str, Any]:
 
 
 @cache
-def _described(cls: type) -> _Description:
+def _described(cls: Any) -> _Description:
     hints = _hints(cls)
     types, found, nested = {}, {}, {}
     for field in fields(cls):
@@ -317,7 +330,9 @@ def _described(cls: type) -> _Description:
             nested[field.name] = kind
         for note in notes:
             if isinstance(note, Setting):
-                found[field.name] = Declared(field.name, kind, default, note)
+                found[field.name] = Declared(
+                    field.name, kind, default, note, cls.PANEL if note.panel is None else note.panel
+                )
     return _Description(types, found, nested)
 
 

@@ -19,6 +19,7 @@ from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import finish, shown_progress
 from webwinnow.counted import counted, printable
 from webwinnow.errors import SettingsError
+from webwinnow.features.options import Kinds, Weighting, weight_settings
 from webwinnow.features.vectors import VectorSettings
 from webwinnow.judge.tasks import DEFAULT_TASK, task_of
 from webwinnow.methods.registry import DEFAULT_METHOD
@@ -55,8 +56,8 @@ def train(
     ] = None,
     neighbours: Annotated[int, opt.setting("Training pages that vote (knn, docview).")] = NEIGHBOURS,
     cost: Annotated[float, opt.setting("svm: C, the cost of a training page on the wrong side.")] = COST,
-    weighting: opt.Weighting = "cst",
-    kinds: opt.Kinds = "words",
+    weighting: Weighting = "cst",
+    kinds: Kinds = "words",
     stop_words: opt.StopWords = None,
     separator: Annotated[
         str, opt.setting("Separator of the names of a path in a label (science/physics); '' for none.")
@@ -133,7 +134,7 @@ def train(
             kinds=opt.names_in(kinds),
             stop_list=opt.stop_list(stop_words),
             weighting=weighting,
-            weights=opt.weight_settings(set_, weighting),
+            weights=weight_settings(set_, weighting),
         ),
         seed=seed,
     )

@@ -16,7 +16,7 @@ from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import UNCHANGED, finish, shown_progress, stoppable
 from webwinnow.errors import WebwinnowError
 from webwinnow.methods.registry import CleaningSettings, method_named
-from webwinnow.methods.viewsettings import DOCVIEW, VIEW_ONLY
+from webwinnow.methods.viewsettings import DOCVIEW, VIEW_ONLY, ViewSettings
 from webwinnow.run.cleaning import is_unfinished, run, run_folder
 from webwinnow.run.outputs import STDOUT, check_apart, check_output, output_format
 from webwinnow.run.readers import Reader
@@ -130,13 +130,15 @@ def _run_settings(chosen: opt.Chosen, *, is_default_cleaning: bool) -> RunSettin
         chosen.refuse("without --classes", "run.class_none", "run.class_least")
     if not settings.view:
         is_read = settings.method == DOCVIEW or settings.categories is not None
-        names = VIEW_ONLY if is_read else chosen.groups[DOCVIEW].__dataclass_fields__
+        names = VIEW_ONLY if is_read else declared(ViewSettings)
         chosen.refuse("with --no-view", *(f"{DOCVIEW}.{name}" for name in names))
-    if settings.cleaning.template.found is not None:
+    if settings.method == "template" and settings.cleaning.template.found is not None:
         TemplateList.load(Path(settings.cleaning.template.found))
-    cleaning = {(group, name) for group, own in CleaningSettings.groups().items() for name in declared(own)}
-    cleaning = (cleaning - {(DOCVIEW, name) for name in VIEW_ONLY}) | {("run", "method"), ("run", "task")}
-    if is_default_cleaning and cleaning.isdisjoint(chosen.given):
+    decides = ("method", "task")
+    if is_default_cleaning and not any(
+        name in decides if group == "run" else name not in VIEW_ONLY and CleaningSettings.group(group) is not None
+        for group, name in chosen.given
+    ):
         return settings.cleaned_as_trained()
     return settings
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import copy
-from dataclasses import asdict, fields, replace
+from dataclasses import fields
 from functools import partial
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -19,7 +19,6 @@ import typer
 from typer.models import OptionInfo
 
 from webwinnow.errors import MissingExtra, SettingsError
-from webwinnow.features.vectors import FEATURE_KINDS, VectorSettings
 from webwinnow.judge.models import Favor
 from webwinnow.judge.page import PageSettings
 from webwinnow.methods.registry import CleaningSettings, check_read_by, check_settings, method_named
@@ -42,7 +41,6 @@ from webwinnow.settings import (
     unknown_setting,
 )
 from webwinnow.settings import Settings as Declarations
-from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.site.sums import LEARNED_PAGES
 
 if TYPE_CHECKING:
@@ -74,7 +72,7 @@ def of(settings: type[Declarations], name: str, panel: str | None = None, **more
     """The option of a declared setting, for a parameter that a command has itself."""
     one = declared(settings)[name]
     help = more.pop("help", one.setting.help)
-    return _option(one, panel or one.setting.panel, help=help, **{"show_default": "[default:" not in help} | more)
+    return _option(one, panel or one.panel, help=help, **{"show_default": "[default:" not in help} | more)
 
 
 def _option(one: Declared, panel: str | None, **more: Any) -> Any:
@@ -89,7 +87,7 @@ def _option(one: Declared, panel: str | None, **more: Any) -> Any:
     if one.kind is bool or (own.metavar is None and own.read is None and get_origin(one.kind) is Literal):
         metavar = None
     given = {"help": help, "metavar": metavar, "show_default": False} | limits | more
-    return typer.Option(*own.options, rich_help_panel=panel, **given)
+    return typer.Option(*own.options, rich_help_panel=panel or None, **given)
 
 
 def _detailed(panel: str, help: str, *names: str, **more: Any) -> Callable[..., Any]:
@@ -184,14 +182,6 @@ Settings = Annotated[
         metavar="NAME=VALUE",
     ),
 ]
-WeightSettings = Annotated[
-    list[str] | None,
-    setting(
-        "Setting of a method, as in cst.informative=0.2; repeatable. Only those of the weights apply.",
-        "--set",
-        metavar="NAME=VALUE",
-    ),
-]
 Favoring = Annotated[Favor | None, of(PageSettings, "favor")]
 Comments = Annotated[bool | None, of(PageSettings, "comments")]
 Task = Annotated[str, of(RunSettings, "task")]
@@ -199,14 +189,6 @@ LearnPages = Annotated[int, of(CollectionSettings, "learn_pages", SITE)]
 Models = Annotated[Path | None, of(RunSettings, "models")]
 
 # Mining
-
-_WEIGHTING = (
-    "How features are weighted: by their site (cst), by their site and all sites (wplus), by counts (tfidf), or by "
-    "counts in cleaned pages so that subjects count and sites do not (topic)"
-)
-Weighting = Annotated[str, setting(f"{_WEIGHTING}.")]
-WeightingUnlessGiven = Annotated[str | None, setting(f"{_WEIGHTING}. [default: topic, or that of the .npz file]")]
-Kinds = Annotated[str, setting(f"Kinds of features, separated by commas: {', '.join(FEATURE_KINDS)}.")]
 
 _STOP_WORDS = "File of stop words, one per line, as `webwinnow lists stopwords` writes it. [default: {}]"
 stop_words = _detailed(METHOD, _STOP_WORDS, "--stop-words", metavar="FILE")
@@ -247,7 +229,7 @@ def _parameter(group: str, one: Declared, panel: str | None, is_hidden: bool) ->
         kind, default = list[str] | None, None
     elif one.setting.read is not None:
         kind, default = str | None, None
-    annotation: Any = Annotated[kind, _option(one, panel, hidden=is_hidden or panel is None)]
+    annotation: Any = Annotated[kind, _option(one, panel, hidden=is_hidden or not panel)]
     return Parameter(f"{group}__{one.name}", Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
@@ -273,13 +255,13 @@ def settings_options(
             if parameter.kind is not Parameter.VAR_KEYWORD
         ]
         for section in sections:
-            for group, settings in section.groups().items():
+            for group, settings in section.groups(options=True).items():
                 for name, one in declared(settings).items():
                     full = full_name(group, name)
                     is_chosen = full in only.split() if only else full not in without.split()
                     if one.setting.options and is_chosen:
                         is_hidden = section in hidden and full not in shown
-                        parameters.append(_parameter(group, one, shown.get(full, one.setting.panel), is_hidden))
+                        parameters.append(_parameter(group, one, shown.get(full, one.panel), is_hidden))
         parameters.sort(key=_panel_order)
         command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {one.name: one.annotation for one in parameters}
@@ -315,18 +297,25 @@ class Chosen:
     ) -> None:
         self.values: dict[str, dict[str, Any]] = {}
         self.given: dict[tuple[str, str], str] = {}
-        self.groups = {group: settings for section in sections for group, settings in section.groups().items()}
+        known = {
+            (group, name): one
+            for section in sections
+            for group, settings in section.groups(options=True).items()
+            for name, one in declared(settings).items()
+        }
         for parameter in context.command.params:
             group, is_setting, name = (parameter.name or "").partition("__")
             if is_setting and is_given(context, parameter.name or ""):
-                chosen = declared(self.groups[group])[name]
+                chosen = known[group, name]
                 self._choose(group, chosen, _option_value(chosen, context.params[parameter.name or ""]))
                 self.given[group, name] = _given_name(context, parameter)
         for group, name, text in map(split_pair, pairs or ()):
-            one = declared(self.groups[group]).get(name) if group in self.groups else None
+            settings = next((own for section in sections if (own := section.group(group)) is not None), None)
+            one = None if settings is None else declared(settings).get(name)
             if one is None:
-                known = [full_name(own, name) for own, settings in self.groups.items() for name in declared(settings)]
-                raise unknown_setting(full_name(group, name), known)
+                groups = {own: kind for section in sections for own, kind in section.groups().items()}
+                names = [full_name(own, each) for own, kind in groups.items() for each in declared(kind)]
+                raise unknown_setting(full_name(group, name), names)
             self._choose(group, one, one.read(text))
             self.given[group, name] = full_name(group, name)
 
@@ -355,7 +344,7 @@ class Chosen:
     def check_method(self, method: str) -> None:
         """Raise `SettingsError` for the setting of a cleaning method that this one does not read."""
         for (group, _), given in self.given.items():
-            if group in CleaningSettings.groups():
+            if CleaningSettings.group(group) is not None:
                 check_read_by(method, group, given)
 
 
@@ -397,20 +386,6 @@ def cleaning_settings(
     if method is not None:
         check_settings(pairs or (), method)
     return settings
-
-
-def weight_settings(pairs: list[str] | None, weighting: str, *, mapped: bool = True) -> CstWeightSettings:
-    """The settings of feature weights that --set and --mapped give to a weighting; `SettingsError` if it reads none."""
-    if pairs and not VectorSettings(weighting=weighting).learns_sites:
-        name = pairs[0].partition("=")[0].strip()
-        raise SettingsError(f"{name} has no effect with --weighting {weighting}; leave it out")
-    known = asdict(replace(VectorSettings().weights, mapped=mapped))
-    for pair in pairs or ():
-        if pair.partition("=")[0].strip().removeprefix("cst.") not in known:
-            expected = ", ".join(f"cst.{name}=..." for name in known)
-            raise SettingsError(f"there is no setting {pair!r} of the weights; expected one of {expected}")
-    weights: CstWeightSettings = CleaningSettings.from_pairs(pairs or (), cst=known).cst.weights
-    return weights
 
 
 def stop_list(path: Path | None) -> StopList:

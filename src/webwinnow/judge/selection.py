@@ -35,7 +35,7 @@ _ATTRIBUTE: Final = re.compile(r"@\s*([\w-]+)")
 
 
 def _selectors(help: str, option: str) -> Setting:
-    return setting(help, option, panel=KEEP, metavar="SELECTOR", read=lambda text: (text,))
+    return setting(help, option, metavar="SELECTOR", read=lambda text: (text,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,13 +47,15 @@ class Selection(Settings):
     - `drop`: elements that are removed, also inside kept ones.
     """
 
+    PANEL = KEEP
+
     keep: Annotated[
         tuple[str, ...], _selectors("Keep the elements that a CSS selector or XPath selects; repeatable.", "--keep")
     ] = ()
     drop: Annotated[
         tuple[str, ...], _selectors("Remove the elements that a CSS selector or XPath selects; repeatable.", "--drop")
     ] = ()
-    tables: Annotated[bool, setting("Keep data tables that are content.", "--tables/--no-tables", panel=KEEP)] = True
+    tables: Annotated[bool, setting("Keep data tables that are content.", "--tables/--no-tables")] = True
 
     def validate(self) -> None:
         """Raise `SettingsError` for what is no selector."""

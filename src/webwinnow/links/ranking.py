@@ -56,35 +56,26 @@ class RankSettings(Settings):
     """
 
     GROUP: ClassVar[str] = "rank"
+    PANEL = METHOD
 
     algorithm: Annotated[
-        Algorithm,
-        setting("Scores to compute: PageRank, HITS (authority and hub) or both.", "--algorithm", panel=METHOD),
+        Algorithm, setting("Scores to compute: PageRank, HITS (authority and hub) or both.", "--algorithm")
     ] = "both"
-    damping: Annotated[
-        float,
-        setting("PageRank: probability of following a link.", "--damping", panel=METHOD, least=0, below=1),
-    ] = DAMPING
-    tolerance: Annotated[
-        float, setting("Change of the scores at which iterations end.", "--tolerance", panel=METHOD, least=0)
-    ] = TOLERANCE
-    rounds: Annotated[int, setting("Iterations at most.", "--rounds", panel=METHOD, least=1)] = MOST_ROUNDS
+    damping: Annotated[float, setting("PageRank: probability of following a link.", "--damping", least=0, below=1)] = (
+        DAMPING
+    )
+    tolerance: Annotated[float, setting("Change of the scores at which iterations end.", "--tolerance", least=0)] = (
+        TOLERANCE
+    )
+    rounds: Annotated[int, setting("Iterations at most.", "--rounds", least=1)] = MOST_ROUNDS
     near: Annotated[
-        int,
-        setting(
-            "HITS: pages that link to a root page and are weighed too, at most, for each.",
-            "--near",
-            panel=METHOD,
-            least=0,
-        ),
+        int, setting("HITS: pages that link to a root page and are weighed too, at most, for each.", "--near", least=0)
     ] = NEAR_PAGES
-    by: Annotated[Ranked, setting("Rank pages, or sites by the links between them.", "--by", panel=METHOD)] = "page"
+    by: Annotated[Ranked, setting("Rank pages, or sites by the links between them.", "--by")] = "page"
     between_sites: Annotated[
-        bool, setting("Leave out links within a site, as HITS was published.", "--between-sites", panel=METHOD)
+        bool, setting("Leave out links within a site, as HITS was published.", "--between-sites")
     ] = False
-    targets: Annotated[
-        bool, setting("Rank linked URLs that are not pages of the input too.", "--targets", panel=METHOD)
-    ] = False
+    targets: Annotated[bool, setting("Rank linked URLs that are not pages of the input too.", "--targets")] = False
     root: tuple[str, ...] = ()
 
 

@@ -41,8 +41,7 @@ class TemplateSettings(Settings):
     shingle: Annotated[int, _count("words, links or images in a row that are hashed together")] = SHINGLE_SIZE
     hashes: Annotated[int, _count("smallest hashes that two pagelets must share to be equal")] = SKETCH_HASHES
     pages: Annotated[
-        int,
-        setting("a pagelet on at least this many learned pages of the site is a template", least=TEMPLATE_PAGES),
+        int, setting("a pagelet on at least this many learned pages of the site is a template", least=TEMPLATE_PAGES)
     ] = TEMPLATE_PAGES
     found: Annotated[
         str | None, file_setting("a list that `webwinnow lists templates` wrote; it decides instead of the site")

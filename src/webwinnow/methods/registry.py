@@ -131,8 +131,21 @@ class CleaningSettings(Settings):
         return hash(tuple(self.chosen.items()))
 
     @classmethod
-    def groups(cls) -> dict[str, type[Settings]]:
-        """The class of each group of settings, by the name that `sst.threshold` has before the dot."""
+    def group(cls, name: str) -> type[Settings] | None:
+        """The class of the group of this name; None if there is none. No other method is imported."""
+        try:
+            return type(_defaults(name)) if name == WHOLES or name in _names() else None
+        except SettingsError:
+            return None
+
+    @classmethod
+    def groups(cls, *, options: bool = False) -> dict[str, type[Settings]]:
+        """The class of each group of settings, by the name that `sst.threshold` has before the dot.
+
+        With `options` only those that all records have, so that no other method is imported.
+        """
+        if options:
+            return {name: type(_defaults(name)) for name in ("page", "docview")}
         found = {one.name: one.settings for one in all_methods().values() if one.settings and one.group == one.name}
         return found | {WHOLES: WholesSettings}
 

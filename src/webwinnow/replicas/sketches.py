@@ -64,14 +64,12 @@ class ReplicaSettings(Settings):
     """
 
     GROUP: ClassVar[str] = "replicas"
+    PANEL = METHOD
 
     method: Annotated[
         str,
         setting(
-            f"Fingerprint: {' or '.join(REPLICA_METHODS)} (DocView 5).",
-            "--fingerprint",
-            panel=METHOD,
-            known=lambda: REPLICA_METHODS,
+            f"Fingerprint: {' or '.join(REPLICA_METHODS)} (DocView 5).", "--fingerprint", known=lambda: REPLICA_METHODS
         ),
     ] = "modern"
     threshold: Annotated[
@@ -79,7 +77,6 @@ class ReplicaSettings(Settings):
         setting(
             "modern: share of the shorter page's text that two near-duplicates have in common.",
             "--threshold",
-            panel=METHOD,
             above=0,
             most=1,
         ),
@@ -87,22 +84,16 @@ class ReplicaSettings(Settings):
     titles_apart: Annotated[
         float,
         setting(
-            "modern: the same share for pages of one site with different titles.",
-            "--titles-apart",
-            panel=METHOD,
-            above=0,
-            most=1,
+            "modern: the same share for pages of one site with different titles.", "--titles-apart", above=0, most=1
         ),
     ] = TITLES_APART
     shingle_words: Annotated[int, setting("modern: words in a row that are hashed together.", least=1)] = SHINGLE_WORDS
     least_words: Annotated[int, setting("modern: a page with fewer words has no fingerprint.", least=1)] = LEAST_WORDS
     percentage: Annotated[
-        float,
-        setting("published: share of a page's words that is compared.", "--percentage", panel=METHOD, above=0, most=1),
+        float, setting("published: share of a page's words that is compared.", "--percentage", above=0, most=1)
     ] = PERCENTAGE
     interval: Annotated[
-        int,
-        setting("published: the number of words hashed is a multiple of this.", "--interval", panel=METHOD, least=1),
+        int, setting("published: the number of words hashed is a multiple of this.", "--interval", least=1)
     ] = INTERVAL
     stop_words: StopWords = None
 

@@ -125,8 +125,7 @@ class RunSettings(CollectionSettings):
         ),
     ] = field(default_factory=lambda: TASKS[DEFAULT_TASK])
     also: Annotated[
-        tuple[Rendering, ...],
-        setting("Add markdown or html to each record; repeatable.", "--also", panel=IN_AND_OUT),
+        tuple[Rendering, ...], setting("Add markdown or html to each record; repeatable.", "--also", panel=IN_AND_OUT)
     ] = ()
     rejected: bool = False
     models: Annotated[
@@ -140,8 +139,7 @@ class RunSettings(CollectionSettings):
     ] = None
     replicas: Any = field(default_factory=dict)
     view: Annotated[
-        bool,
-        setting("Fill type, keywords, abstract and relevant links; without, a run is faster.", "--view/--no-view"),
+        bool, setting("Fill type, keywords, abstract and relevant links; without, a run is faster.", "--view/--no-view")
     ] = True
     categories: Annotated[
         str | None,
@@ -151,8 +149,7 @@ class RunSettings(CollectionSettings):
         ),
     ] = None
     classes: Annotated[
-        str | None,
-        file_setting("Fill category with the classes of this model, as classify apply does.", "--classes"),
+        str | None, file_setting("Fill category with the classes of this model, as classify apply does.", "--classes")
     ] = None
     class_none: Annotated[
         float | None,
@@ -162,8 +159,7 @@ class RunSettings(CollectionSettings):
         ),
     ] = None
     class_least: Annotated[
-        float,
-        share("Least probability of a class; pages below have none, with --classes.", "--min-probability"),
+        float, share("Least probability of a class; pages below have none, with --classes.", "--min-probability")
     ] = 0.0
     links: str | None = None
     vectors: bool = False
@@ -171,6 +167,11 @@ class RunSettings(CollectionSettings):
     selection: Selection = field(default_factory=Selection)
     corpus: CorpusFilter = field(default_factory=CorpusFilter)
     stages: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def group(cls, name: str) -> type[Settings] | None:
+        """The class of the group of this name; None if there is none. No method but its own is imported."""
+        return cls.groups(options=True).get(name) or CleaningSettings.group(name)
 
     def validate(self) -> None:
         """Raise `SettingsError` for a method that there is not, or models that cannot be used in this run."""

@@ -39,25 +39,23 @@ class ServiceSettings(Settings):
     """
 
     GROUP: ClassVar[str] = "serve"
+    PANEL = RUN
 
     folder: Path
-    host: Annotated[
-        str, setting("IP address to listen on; beyond this machine a token is required.", "--host", panel=RUN)
-    ] = LOOPBACK
-    port: Annotated[int, setting("Port to listen on.", "--port", panel=RUN, least=0, most=65_535)] = 8765
+    host: Annotated[str, setting("IP address to listen on; beyond this machine a token is required.", "--host")] = (
+        LOOPBACK
+    )
+    port: Annotated[int, setting("Port to listen on.", "--port", least=0, most=65_535)] = 8765
     token: str | None = None
     names: Annotated[
         tuple[str, ...],
-        setting(
-            "Host name by which clients call the server; repeatable.", "--name", panel=RUN, read=lambda text: (text,)
-        ),
+        setting("Host name by which clients call the server; repeatable.", "--name", read=lambda text: (text,)),
     ] = ()
     tls: Annotated[
         bool,
         setting(
             "Clients reach the server by https, through a reverse proxy: cookies are sent by https only.",
             "--tls/--no-tls",
-            panel=RUN,
         ),
     ] = False
     inputs: Annotated[
@@ -78,8 +76,7 @@ class ServiceSettings(Settings):
         ),
     ] = False
     page_bytes: Annotated[
-        int,
-        setting("Refuse pages that are longer than this many bytes.", "--max-bytes", panel=IN_AND_OUT, above=0),
+        int, setting("Refuse pages that are longer than this many bytes.", "--max-bytes", panel=IN_AND_OUT, above=0)
     ] = 10_000_000
     upload_bytes: Annotated[
         int,
@@ -87,20 +84,18 @@ class ServiceSettings(Settings):
     ] = 4_000_000_000
     body_memory: int = 256_000_000
     page_seconds: Annotated[
-        float, setting("Seconds to clean a page; one that takes longer fails.", "--page-seconds", panel=RUN, above=0)
+        float, setting("Seconds to clean a page; one that takes longer fails.", "--page-seconds", above=0)
     ] = 20.0
     worker_memory: int = 3 << 30
     waiting_pages: Annotated[int, setting("Pages that may wait.", above=0)] = 256
-    queued_jobs: Annotated[int, setting("Jobs that may wait; more are refused.", "--queue", panel=RUN, above=0)] = 20
+    queued_jobs: Annotated[int, setting("Jobs that may wait; more are refused.", "--queue", above=0)] = 20
     idle_seconds: Annotated[float, setting("Seconds that a body may pause.", above=0)] = 20.0
     body_rate: int = 4_000
     disk_bytes: Annotated[
         int, setting("Bytes that the folder may take.", "--disk-bytes", panel=IN_AND_OUT, least=1)
     ] = 50_000_000_000
     stop_list: StopList = field(default_factory=StopList)
-    workers: Annotated[
-        int, setting("Worker processes; 0 for one per core.", "--jobs", panel=RUN, least=0, most=MOST_JOBS)
-    ] = 0
+    workers: Annotated[int, setting("Worker processes; 0 for one per core.", "--jobs", least=0, most=MOST_JOBS)] = 0
 
     def validate(self) -> None:
         """Raise `SettingsError` for a token that can be guessed, or none where other machines reach the service."""

@@ -39,29 +39,21 @@ class DiscoverySettings(Settings):
     """
 
     GROUP: ClassVar[str] = "mining"
+    PANEL = RUN
 
     topics: Annotated[
         tuple[str, ...],
         setting(
-            "Topic to look for; repeatable. [default: all]",
-            "--topic",
-            panel=IN_AND_OUT,
-            read=lambda text: (text,),
+            "Topic to look for; repeatable. [default: all]", "--topic", panel=IN_AND_OUT, read=lambda text: (text,)
         ),
     ] = ()
-    confidence: Annotated[float, share("Least probability of a site's topic.", "--confidence", panel=RUN)] = 0.5
+    confidence: Annotated[float, share("Least probability of a site's topic.", "--confidence")] = 0.5
     none: Annotated[
-        float,
-        setting("Least probability of none of the topics for that answer.", "--none", panel=METHOD, least=0),
+        float, setting("Least probability of none of the topics for that answer.", "--none", panel=METHOD, least=0)
     ] = LEAST_NONE
-    taught: Annotated[
-        float,
-        share("Least probability of a found site that later rounds learn from.", "--taught", panel=RUN),
-    ] = 0.9
-    sites: Annotated[int, setting("Sites to read, at most, without the seeds.", "--sites", panel=RUN, least=1)] = 500
-    fruitless: Annotated[
-        int, setting("Stop after this many sites off topic in a row.", "--fruitless", panel=RUN, least=1)
-    ] = 100
+    taught: Annotated[float, share("Least probability of a found site that later rounds learn from.", "--taught")] = 0.9
+    sites: Annotated[int, setting("Sites to read, at most, without the seeds.", "--sites", least=1)] = 500
+    fruitless: Annotated[int, setting("Stop after this many sites off topic in a row.", "--fruitless", least=1)] = 100
     batch: Annotated[int, setting("Sites of a round.", least=1)] = 16
 
     def wanted(self, names: Sequence[str]) -> frozenset[str]:

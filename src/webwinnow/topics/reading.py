@@ -48,8 +48,7 @@ class ReadingSettings(Settings):
         bool, setting("for each setting below that is none, use the paper's value (true) or ours (false)")
     ] = False
     delta: Annotated[
-        float | None,
-        setting("least change of probabilities (14), in nats: topics.tolerance, or 0.001 (ours)", least=0),
+        float | None, setting("least change of probabilities (14), in nats: topics.tolerance, or 0.001 (ours)", least=0)
     ] = None
     least: Annotated[int | None, setting("first pages of a site, which are always added: 1, or 10 (ours)", least=1)] = (
         None
