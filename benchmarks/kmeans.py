@@ -19,8 +19,9 @@ COMPARED = 24
 
 def kmeans(data: Path) -> list[tuple[str, str]]:
     """Time of 800 runs of five clusters over all pages; the ratio to scikit-learn; F on car makes, run by run."""
-    from webwinnow.cluster.clustering import KMeans, UnitRows, agreement, best_run, k_means
+    from webwinnow.cluster.clustering import UnitRows, agreement, best_run, k_means
     from webwinnow.cluster.rows import PageRows
+    from webwinnow.cluster.settings import KMeans
 
     crawl = data / "sites-swde.parquet"
     with tempfile.TemporaryDirectory() as folder:

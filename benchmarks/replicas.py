@@ -81,7 +81,7 @@ def find(data: Path) -> list[tuple[str, str]]:
 def _speed(data: Path) -> str:
     from webwinnow.page.parsing import parse
     from webwinnow.record.cleaner import clean_page
-    from webwinnow.replicas.sketches import Standing, page_sketch
+    from webwinnow.replicas.sketches import PageOrigin, page_sketch
 
     pages = pq.read_table(data / "pages-wcxb.parquet", columns=["url", "html"]).slice(0, TREES).to_pylist()
     ready = []
@@ -92,7 +92,7 @@ def _speed(data: Path) -> str:
     for _ in range(ROUNDS):
         started = time.process_time()
         for tree, runs in ready:
-            standing = Standing(url=tree.url, title=tree.head.title, canonical=tree.head.canonical, site="x")
-            page_sketch(tree, runs, standing)
+            origin = PageOrigin(url=tree.url, title=tree.head.title, canonical=tree.head.canonical, site="x")
+            page_sketch(tree, runs, origin)
         spent.append(time.process_time() - started)
     return f"**{len(ready) / min(spent):,.0f} pages/s**, best of {ROUNDS}"

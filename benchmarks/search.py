@@ -82,8 +82,7 @@ def known_items(data: Path) -> list[tuple[str, str]]:
 
 def judged_queries(data: Path) -> list[tuple[str, str]]:
     """Measure the judged queries over sites-docs, before and after cleaning (docs/search.md)."""
-    from webwinnow.papers.search import JudgedQueries
-    from webwinnow.papers.search import search_experiment
+    from webwinnow.papers.search import JudgedQueries, search_experiment
     from webwinnow.run.tablefiles import read_records
 
     judged = JudgedQueries.read(JUDGEMENTS / "sites-docs.tsv", JUDGEMENTS / "sites-docs.qrels")

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from webwinnow import parse
+from webwinnow.page.page import Page
 from webwinnow.page.tree import PageTree
 from webwinnow.site.alignedtree import finish_aligned
 from webwinnow.site.featureweights import FeatureWeights
@@ -102,10 +103,11 @@ def _sites(data: Path) -> dict[str, list[bytes]]:
 
 
 def _grow(trees: Sequence[PageTree], *cuts: int) -> list[StyleTree]:
-    grower = Grower(*cuts)
-    for tree in trees:
-        grower.add(tree)
-    return [grower.tree(cut) for cut in cuts]
+    growers = [Grower(cut) for cut in cuts]
+    for page in map(Page, trees):
+        for grower in growers:
+            grower.add(page)
+    return [grower.tree() for grower in growers]
 
 
 def _in_turn(*works: Callable[[], object]) -> list[float]:

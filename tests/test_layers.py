@@ -1,4 +1,4 @@
-"""The layer rule of CONTRIBUTING: a module imports from its own layer or below. Read from the source, never imported."""
+"""The layer rule of CONTRIBUTING: a module imports from its own layer or below. Read from source, without imports."""
 
 from __future__ import annotations
 

@@ -17,17 +17,17 @@ import pytest
 from docnames import ROOT, exists, named_command, stale_commands
 
 from webwinnow.errors import SettingsError
-from webwinnow.methods.registry import METHODS, CleaningSettings
-from webwinnow.methods.settings import SettingGroups
+from webwinnow.methods.registry import CleaningSettings, method_names
 from webwinnow.papers.mining.words import mined_methods
 from webwinnow.papers.sites.settings import SiteTrialSettings
+from webwinnow.settings import Settings
 from webwinnow.topics.settings import LearningSettings, SiteSettings
 from webwinnow.topics.sitetopics import METHODS as TOPIC_METHODS
 
 PAPERS = ROOT / "docs" / "papers.md"
 ROW = ("section", "the paper", "code", "command", "test", "where ours differs")
 PARAMETER = ("parameter", "source", "published", "default", "command line", "Python", "why")
-SETTINGS: dict[str, type[SettingGroups]] = {
+SETTINGS: dict[str, type[Settings]] = {
     "webwinnow sites train": LearningSettings,
     "webwinnow sites mine": SiteSettings,
     "webwinnow experiment sites": SiteTrialSettings,
@@ -35,7 +35,7 @@ SETTINGS: dict[str, type[SettingGroups]] = {
 """The settings of commands that do not take those of cleaning."""
 
 
-def settings_of(line: str) -> type[SettingGroups]:
+def settings_of(line: str) -> type[Settings]:
     """The settings that a command takes."""
     return next((groups for start, groups in SETTINGS.items() if line.startswith(start)), CleaningSettings)
 
@@ -91,7 +91,7 @@ def _value_problems(line: str) -> Iterator[str]:
                 groups.from_pairs([f"{name}={value}"])
             except SettingsError as error:
                 yield str(error)
-    methods = TOPIC_METHODS if line.startswith(("webwinnow sites", "webwinnow experiment sites")) else METHODS
+    methods = TOPIC_METHODS if line.startswith(("webwinnow sites", "webwinnow experiment sites")) else method_names()
     yield from (f"no method {name}" for name in re.findall(r"--method (\S+)", line) if name not in methods)
     for names in re.findall(r"--methods (\S+)", line):
         for name in names.split(","):
@@ -103,7 +103,7 @@ def _value_problems(line: str) -> Iterator[str]:
                     mined_methods([name])
                 except SettingsError as error:
                     yield str(error)
-            elif name not in METHODS:
+            elif name not in method_names():
                 yield f"no method {name}"
 
 
@@ -267,7 +267,7 @@ GOOD_ROW = (
     "| `test_papers.py::test_a_wrong_parameter_is_found` | |"
 )
 GOOD_PARAMETER = (
-    "| pages | 5.3 | 500 | 500 | `webwinnow learn --pages` | `collection.settings.CollectionSettings.learn_pages` | |"
+    "| pages | 5.3 | 500 | 500 | `webwinnow learn --pages` | `run.settings.CollectionSettings.learn_pages` | |"
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from webwinnow.run.rows import json_schema
+from webwinnow.record.fields import json_schema
 
 SCHEMA = Path(__file__).parents[1] / "docs" / "record.schema.json"
 

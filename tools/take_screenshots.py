@@ -19,9 +19,9 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from webwinnow import open_pages
-from webwinnow.cluster.pages import ClusterSettings
 from webwinnow.cluster.report import write_cluster_html
 from webwinnow.cluster.run import cluster_collection
+from webwinnow.cluster.settings import ClusterSettings
 from webwinnow.crawl.browser.capture import PageToRender
 from webwinnow.crawl.browser.renderer import Renderer
 from webwinnow.crawl.browser.settings import RenderSettings

@@ -13,9 +13,18 @@ import sys
 from webwinnow.platforms import die_with_parent
 
 
+def python_command(module: str, *arguments: str) -> list[str]:
+    """The command that runs a module of ours in another process.
+
+    Without `-P`, Python would import modules from the folder in which it is started before its own: a `json.py` beside
+    a crawl would run. Folders of PYTHONPATH, where plug-ins may be, are searched as ever.
+    """
+    return [sys.executable, "-P", "-m", module, *arguments]
+
+
 def child_command(module: str) -> list[str]:
-    """The command of a process that this one starts."""
-    return [sys.executable, "-m", __name__, module, str(os.getpid())]
+    """The command of a process that ends with this one, and runs `main` of the module."""
+    return python_command(__name__, module, str(os.getpid()))
 
 
 def main() -> int | None:

@@ -12,9 +12,21 @@ The command line catches only `WebwinnowError`. A message says what was given, w
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class WebwinnowError(Exception):
     """Base class of the errors that webwinnow raises on purpose."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle message and attributes. By default `__init__` gets the message alone: a process pool waits for ever
+        for an error whose `__init__` has other parameters.
+        """
+        return _restored, (type(self), *self.args), self.__dict__
+
+
+def _restored(kind: type[WebwinnowError], *args: Any) -> WebwinnowError:
+    return kind.__new__(kind, *args)
 
 
 class InputError(WebwinnowError):

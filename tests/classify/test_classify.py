@@ -10,8 +10,9 @@ import re
 import pytest
 
 from webwinnow import InputError, PageRecord, SettingsError, learn, parse
+from webwinnow.classify.apply import apply_classes
 from webwinnow.classify.classmodel import ClassModel
-from webwinnow.classify.run import ClassifySettings, apply_classes, train_classes
+from webwinnow.classify.train import ClassifySettings, train_classes
 from webwinnow.run.settings import CollectionSettings
 
 SITES = ("a.example", "b.example", "c.example")

@@ -90,7 +90,7 @@ def test_pages_are_read_with_the_rarity_of_training():
 
 
 def sparse_row(matrix: FeatureMatrix, n: int) -> np.ndarray:
-    return sparse_rows(matrix.data, matrix.indices, matrix.indptr, len(matrix.vocabulary)).toarray()[n]
+    return matrix.rows().toarray()[n]
 
 
 # Hostile and damaged files

@@ -14,8 +14,8 @@ from webwinnow.classify.charts import MOST_CLASSES, confusion_chart, reliability
 from webwinnow.classify.classifiers import Folds, LinearSVM, sparse_rows
 from webwinnow.classify.classmodel import ClassModel
 from webwinnow.classify.report import classes_html
-from webwinnow.classify.run import Mistake, Trained
 from webwinnow.classify.scores import ClassScores, Reliability
+from webwinnow.classify.train import Mistake, Trained
 from webwinnow.features.vectors import FeatureMatrix, VectorSettings
 
 HOSTILE = "</title><script>alert(1)</script>\"' onload=x"

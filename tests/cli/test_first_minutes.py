@@ -16,7 +16,7 @@ import pytest
 import typer.main
 from warmcommand import run_command
 
-from webwinnow.cli.app import app, main
+from webwinnow.cli.app import app
 from webwinnow.cli.terminal import UNCHANGED
 from webwinnow.counted import counted
 from webwinnow.errors import InputError
@@ -24,19 +24,6 @@ from webwinnow.run.cleaning import run_folder
 
 ROOT = Path(__file__).parents[2]
 Command = Callable[..., tuple[Any, str, str]]
-
-
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Run the command line in this process: exit code, stdout, stderr."""
-
-    def run(*arguments: str | Path) -> tuple[Any, str, str]:
-        monkeypatch.setattr(sys, "argv", ["webwinnow", *map(str, arguments)])
-        with pytest.raises(SystemExit) as left:
-            main()
-        return left.value.code, *capsys.readouterr()
-
-    return run
 
 
 @pytest.fixture
@@ -339,8 +326,8 @@ def test_a_folder_for_temporary_files_that_does_not_exist_is_refused_and_not_mad
         ("--method sst --set aligned.threshold=0.9", "aligned.threshold is read by method aligned, not by sst"),
         ("--method none --set page.tails=false", "page.tails is read by the methods combined, page, not by none"),
         ("--set wholes.complete=true", "wholes.complete is read by the methods none, repeated, sst"),
-        ("--method repeated --favor recall", "--favor is read by the methods combined and page, not by repeated"),
-        ("--method sst --no-comments", "--comments is read by the methods combined and page, not by sst"),
+        ("--method repeated --favor recall", "--favor is read by the methods combined, page, not by repeated"),
+        ("--method sst --no-comments", "comments is read by the methods combined, page, not by sst"),
         ("--method page --models models", "--models has no effect with --method page; leave it out"),
         ("--method none --learn-pages 3", "--learn-pages has no effect with --method none; leave it out"),
         ("--pages 5", "--pages has no effect without a URL to crawl; leave it out"),

@@ -10,10 +10,11 @@ import scipy.sparse as sp
 
 from webwinnow.cluster.clustering import NO_CLUSTER, UnitRows
 from webwinnow.cluster.count import suggest_k
-from webwinnow.cluster.names import ClusterTerms, cluster_terms, numbered
-from webwinnow.cluster.pagemap import drawn_pages, plane
-from webwinnow.cluster.pages import ClusterSettings, cluster_pages
+from webwinnow.cluster.latent import drawn_pages, plane
+from webwinnow.cluster.names import TERMS, ClusterTerms, numbered
+from webwinnow.cluster.pages import cluster_pages
 from webwinnow.cluster.rows import PageRows
+from webwinnow.cluster.settings import ClusterSettings
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.features.vectors import FeatureMatrix
 from webwinnow.storage.modelfile import pack_arrays
@@ -24,6 +25,12 @@ TOPICS = {
     "bread": "flour yeast oven crust dough loaf",
 }
 EVERYWHERE = "page story writer"
+
+
+def cluster_terms(unit, label, vocabulary, most=TERMS):
+    """The strongest terms of each cluster."""
+    counted = ClusterTerms.of(unit, label, vocabulary)
+    return [list(counted.of_clusters([cluster], most).words) for cluster in range(len(counted.sizes))]
 
 
 def collection(pages_each=12, seed=0, topics=TOPICS):
@@ -117,7 +124,7 @@ def test_the_same_seed_gives_the_same_collection_whatever_the_threads():
 def test_clusters_that_draw_no_page_are_left_out():
     rows = PageRows(sp.csr_matrix(np.ones((6, 2))), list("abcdef"), ["x", "y"])
     found = cluster_pages(rows, ClusterSettings(k=3))
-    assert (found.asked, len(found.clusters)) == (3, 1)
+    assert (found.wanted, len(found.clusters)) == (3, 1)
 
 
 def test_one_page_is_one_cluster():

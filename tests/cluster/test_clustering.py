@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from plain_kmeans import plain_k_means
 
-from webwinnow.cluster.clustering import NO_CLUSTER, SIDE_BY_SIDE, KMeans, UnitRows, best_run, k_means
+from webwinnow.cluster.clustering import NO_CLUSTER, SIDE_BY_SIDE, UnitRows, best_run, k_means
+from webwinnow.cluster.settings import KMeans
 from webwinnow.errors import InputError, SettingsError
 
 

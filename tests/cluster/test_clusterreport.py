@@ -14,10 +14,11 @@ import scipy.sparse as sp
 from accessibility import axe_source, violations
 
 from webwinnow.cluster.clustering import Agreement
-from webwinnow.cluster.pages import ClusterSettings, cluster_pages
+from webwinnow.cluster.pages import cluster_pages
 from webwinnow.cluster.report import LONGEST, cluster_html, write_cluster_html
 from webwinnow.cluster.rows import PageRows
 from webwinnow.cluster.run import ClusteredCollection, ClusteredPage
+from webwinnow.cluster.settings import ClusterSettings
 
 EVIL = "</title><script>alert(1)</script><img src=x onerror=alert(2)>\u202e{{style}}"
 

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from webwinnow.cluster.clustering import agreement
-from webwinnow.cluster.pages import ClusterSettings
 from webwinnow.cluster.run import cluster_collection
+from webwinnow.cluster.settings import ClusterSettings
 from webwinnow.features.vectors import VectorSettings
 from webwinnow.page.urls import SiteKey
 from webwinnow.run.settings import CollectionSettings

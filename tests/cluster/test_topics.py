@@ -12,12 +12,12 @@ from webwinnow.cluster.density import density_clusters
 from webwinnow.cluster.latent import latent_rows
 from webwinnow.cluster.names import ClusterTerms
 from webwinnow.cluster.overtime import over_time
-from webwinnow.cluster.pages import ClusterSettings, cluster_pages
-from webwinnow.cluster.phrases import PhraseCollector, PhraseRows
-from webwinnow.cluster.rows import PageRows
+from webwinnow.cluster.pages import cluster_pages
+from webwinnow.cluster.rows import PageRows, PhraseCollector, PhraseRows
+from webwinnow.cluster.settings import ClusterSettings
 from webwinnow.cluster.tree import cluster_tree
 from webwinnow.errors import SettingsError
-from webwinnow.features.vectors import VectorBuilder, VectorSettings
+from webwinnow.features.vectors import FeatureMatrix, VectorBuilder, VectorSettings
 from webwinnow.features.weighting import topic_worth, unrepeated, weigh_by_topic
 
 SUBJECTS = {
@@ -49,11 +49,14 @@ def topic_rows(pages):
             counts[number, place[word]] += 1
     matrix = sp.csr_matrix(counts)
     sites = [site for site, *_ in pages]
-    data, indices, indptr, kept, _ = weigh_by_topic(
-        matrix.data, matrix.indices, matrix.indptr.astype(np.int64), words, sites
+    return PageRows.of(weigh_by_topic(feature_matrix(matrix, words), sites), sites)
+
+
+def feature_matrix(matrix, words):
+    names = [str(n) for n in range(matrix.shape[0])]
+    return FeatureMatrix(
+        matrix.data, matrix.indices, matrix.indptr, names, words, np.arange(len(words), dtype=np.uint64)
     )
-    rows = sp.csr_matrix((data, indices, indptr), shape=(len(pages), len(kept)))
-    return PageRows(rows, [str(n) for n in range(len(pages))], kept, sites)
 
 
 def test_words_of_one_site_have_no_weight():
@@ -117,8 +120,8 @@ def test_clusters_follow_subjects_and_not_sites():
 
 
 def test_rows_of_no_collection_are_empty():
-    data, _, indptr, kept, _ = weigh_by_topic(np.zeros(0), np.zeros(0, np.int32), np.zeros(1, np.int64), [], [])
-    assert (len(data), indptr.tolist(), kept) == (0, [0], [])
+    found = weigh_by_topic(feature_matrix(sp.csr_matrix((0, 0)), []), [])
+    assert (len(found.data), found.indptr.tolist(), found.vocabulary) == (0, [0], [])
 
 
 def test_topic_rows_come_from_a_builder():

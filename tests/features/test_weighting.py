@@ -35,6 +35,12 @@ def rows_of(cells: list[list[float]]) -> object:
     return sparse.csr_array(np.array(cells, np.float64))
 
 
+def matrix_of(rows, vocabulary: list[str]) -> FeatureMatrix:
+    """Rows as the features of pages that are named by their numbers."""
+    names = [str(n) for n in range(rows.shape[0])]
+    return FeatureMatrix(rows.data, rows.indices, rows.indptr, names, vocabulary, np.arange(len(vocabulary)))
+
+
 def test_the_eighth_of_a_mention_counts_nearly_as_it_is_and_a_hundred_mentions_far_less():
     assert damped(np.array([0.0, 8.0])) == pytest.approx([0.0, math.log(2)])
     one, hundred = damped(np.array([1.0, 100.0]))
@@ -113,10 +119,10 @@ def test_empty_page_stays_empty_whatever_its_site_says():
 @pytest.mark.parametrize("cells", [[], [[0, 0]], [[3, 1]]], ids=["no pages", "no words", "one page"])
 def test_the_smallest_collections_are_weighed(cells):
     rows = sparse.csr_array(np.array(cells, np.float64).reshape(len(cells), 2))
-    data, _, indptr, columns = weigh_collection(rows.data, rows.indices, rows.indptr, ["a", "b"], ["s"] * len(cells))
-    assert len(indptr) == len(cells) + 1
-    assert columns[:2] == ["a", "b"]
-    assert np.isfinite(data).all()
+    found = weigh_collection(matrix_of(rows, ["a", "b"]), ["s"] * len(cells))
+    assert len(found.indptr) == len(cells) + 1
+    assert found.vocabulary[:2] == ["a", "b"]
+    assert np.isfinite(found.data).all()
 
 
 # Invariances
@@ -129,10 +135,7 @@ COLLECTIONS = st.lists(
 def alike_of(pages: list[tuple[str, list[int]]]) -> object:
     """Pairwise similarity of pages, which does not depend on the signs and order of topics."""
     rows = rows_of([counts for _, counts in pages])
-    data, indices, indptr, columns = weigh_collection(
-        rows.data, rows.indices, rows.indptr, list("vwxyz"), [site for site, _ in pages]
-    )
-    found = sparse.csr_array((data, indices, indptr), shape=(len(pages), len(columns)))
+    found = weigh_collection(matrix_of(rows, list("vwxyz")), [site for site, _ in pages]).rows()
     return (found @ found.T).toarray()
 
 
@@ -246,6 +249,6 @@ def test_command_writes_weighted_rows(tmp_path):
 def test_one_long_name_of_a_site_takes_its_own_memory_only(weigh):
     pages = 10_000
     sites = ["a.example", "z" * 10_000_000] * (pages // 2)  # an array of such names would have 400 GB
-    rows = np.ones(pages), np.arange(pages, dtype=np.int32) % 4, np.arange(pages + 1)
-    found = weigh(*rows, ["cat", "dog", "fox", "owl"], sites)
-    assert len(found[2]) == pages + 1
+    cells = np.ones(pages), np.arange(pages, dtype=np.int32) % 4, np.arange(pages + 1)
+    rows = sparse.csr_array(cells, shape=(pages, 4))
+    assert len(weigh(matrix_of(rows, ["cat", "dog", "fox", "owl"]), sites).indptr) == pages + 1

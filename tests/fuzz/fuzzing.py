@@ -19,14 +19,12 @@ import io
 import json
 import os
 import random
-import re
 import resource
 import signal
 import subprocess
 import sys
 import tempfile
 import traceback
-import uuid
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -185,7 +183,6 @@ def class_seeds() -> list[bytes]:
     import numpy as np
 
     from webwinnow import parse
-    from webwinnow.classify.classifiers import sparse_rows
     from webwinnow.classify.classmodel import METHODS, ClassModel
     from webwinnow.features.vectors import VectorBuilder, VectorSettings
 
@@ -194,7 +191,7 @@ def class_seeds() -> list[bytes]:
     for number in range(4):
         builder.add(str(number), parse(page(number * 97)), None)
     matrix = builder.matrix()
-    rows = sparse_rows(matrix.data, matrix.indices, matrix.indptr, len(matrix.vocabulary))
+    rows = matrix.rows()
     labels = np.array(["a", "b", "a", "b"], object)
     return [
         ClassModel.of(name, METHODS[name](folds=2).fit(rows, labels), matrix, settings).to_bytes() for name in METHODS
@@ -276,48 +273,16 @@ def thesaurus_seeds() -> list[bytes]:
     return [turtle.encode(), xml.encode()]
 
 
-@cache
-def index_files() -> dict[str, bytes]:
-    from webwinnow.search.index import IndexFolder
-
-    with tempfile.TemporaryDirectory() as folder:
-        with IndexFolder(Path(folder) / "i", create=True).writing() as index:
-            for number in range(3):
-                index.put({"url": f"{SITE}/{number}", "title": "River", "text": "The river rose at the mill " * 9})
-        files = [path for path in (Path(folder) / "i").rglob("*") if path.is_file() and path.suffix != ".lock"]
-        found = {str(path.relative_to(Path(folder) / "i")): path.read_bytes() for path in files}
-    # The names of segments are random: fixed ones make an input the same in every process.
-    names = {match[1]: f"{ord(name[0]):032x}" for name in found if (match := re.search("([0-9a-f]{32})[.]", name))}
-    return {_renamed(name, names): _renamed_inside(name, found[name], names) for name in sorted(found)}
-
-
-def _renamed(text: str, names: dict[str, str]) -> str:
-    for old, new in names.items():
-        text = text.replace(old, new).replace(str(uuid.UUID(old)), str(uuid.UUID(new)))
-    return text
-
-
-def _renamed_inside(name: str, content: bytes, names: dict[str, str]) -> bytes:
-    if not name.endswith("json"):
-        return content
-    text = _renamed(content.decode(), names)
-    return (json.dumps(sorted(json.loads(text))) if name.endswith(".managed.json") else text).encode()
-
-
-def index_seeds() -> list[bytes]:
-    return [archive(index_files(), zipfile.ZIP_STORED)]
-
-
 # Readers
 
 
 def read_page(data: bytes, _: Path) -> None:
     from webwinnow import clean_page, learn, metadata, parse
-    from webwinnow.methods.registry import METHODS
+    from webwinnow.methods.registry import method_names
 
     tree = parse(data, url=f"{SITE}/x")
     metadata(tree)
-    names = sorted(METHODS)
+    names = sorted(method_names())
     chosen = [names[len(data) % len(names)], "combined"]
     for method in chosen:
         clean = clean_page(tree, method)
@@ -447,23 +412,6 @@ def read_thesaurus(data: bytes, _: Path) -> None:
     list(read_labels(data, "a", xml=data.lstrip()[:1] == b"<" and b"<http" not in data[:200]))
 
 
-def read_index(data: bytes, folder: Path) -> None:
-    from webwinnow.search.index import IndexFolder
-    from webwinnow.search.query import SearchSettings, search
-
-    place = Path(tempfile.mkdtemp(dir=folder))
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as members:
-            found = {name: members.read(name) for name in members.namelist()}
-    except Exception:  # the archive is ours, not an input
-        return
-    for name, content in found.items():
-        if name in index_files():
-            (place / name).parent.mkdir(parents=True, exist_ok=True)
-            (place / name).write_bytes(content)
-    search(IndexFolder(place), "river mill", SearchSettings())
-
-
 def engine_batch(data: bytes, dice: random.Random) -> Any:
     """A batch of pages as a user of a cluster may give it: columns of any type, pieces of `data`, odd values."""
     import pyarrow as pa
@@ -497,7 +445,8 @@ def engine_batch(data: bytes, dice: random.Random) -> Any:
 
 def read_engine(data: bytes, _: Path) -> None:
     from webwinnow.run.engines.batches import TREES, batch_of, pages_of, rows_of
-    from webwinnow.run.engines.plan import PART_BYTES, PART_PAGES, Plan
+    from webwinnow.run.engines.batchjobs import with_parts
+    from webwinnow.run.plan import PART_BYTES, PART_PAGES, Plan
     from webwinnow.run.unpacking import ReadLimits
 
     dice = random.Random(data)
@@ -514,7 +463,7 @@ def read_engine(data: bytes, _: Path) -> None:
     parts = [plan.part_of(site, ordinal) for site, ordinal, _ in places]
     assert parts == sorted(parts)
     assert all(parts.count(part) == pages for part, pages in enumerate(plan.pages))
-    assert sum(part.num_rows for part in plan.spread([trees])) == len(places)
+    assert sum(part.num_rows for part in with_parts([trees], plan)) == len(places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -549,7 +498,6 @@ TARGETS: dict[str, Target] = {
     "models-table": Target(models_table_seeds, read_models_table, cost=4),
     "templates": Target(template_seeds, read_templates),
     "thesaurus": Target(thesaurus_seeds, read_thesaurus, cost=2),
-    "index": Target(index_seeds, read_index, inside=True, cost=4),
     "engine": Target(page_seeds, read_engine),
 }
 

@@ -16,8 +16,8 @@ from webwinnow.judge.kinds import KIND_CODE
 from webwinnow.judge.page import PageSettings, is_for_posts, posts_to_keep
 from webwinnow.judge.reading import GENRES
 from webwinnow.methods.registry import CleaningSettings
+from webwinnow.record.fields import ordered
 from webwinnow.run.cleaning import run
-from webwinnow.run.rows import ordered
 from webwinnow.run.settings import RunSettings
 
 SENTENCE = "The harvest was late this year, and the farmers waited for the rain to stop before they went out again. "

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from webwinnow import clean_page
 from webwinnow.page.metadata import Metadata, metadata
 from webwinnow.page.parsing import parse
-from webwinnow.run.rows import ordered
+from webwinnow.record.fields import ordered
 
 URL = "https://www.grain.test/stories/winnowing"
 TEXT = "The council met on Monday to discuss the budget for the coming year and the bridge. " * 6

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from plain_view import paragraphs, quotas, topic_root
 
 from webwinnow import parse
-from webwinnow.classify.category import chi_square
+from webwinnow.classify.classifiers import chi_square
 from webwinnow.methods.method_docview import HUB, IMAGE, TOPIC, TagTree, block_force, block_weights, feature_vector
 from webwinnow.methods.viewsettings import FORCE, OURS, ViewSettings, filled
 from webwinnow.page._words import name_hash

@@ -15,7 +15,7 @@ from warmcommand import run_command
 
 from webwinnow import Cleaner, CleaningSettings, CleanPage, extract, parse
 from webwinnow.page._words import name_hash
-from webwinnow.run.rows import ordered
+from webwinnow.record.fields import ordered
 
 URL = "https://grain.test/wheat/"
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from webwinnow.cluster.clustering import KMeans, UnitRows, agreement, k_means
+from webwinnow.cluster.clustering import UnitRows, agreement, k_means
+from webwinnow.cluster.settings import KMeans
 
 PAGES = {
     "A": "PCMagzine Firstlooks Samsung printer",

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
 import pytest
 
 import webwinnow
 from webwinnow import ModelError, PageRecord, SettingsError, SiteCleaner, parse
+from webwinnow.record import sitemodel
+from webwinnow.site.sums import SiteSums
 
 
 def page(site: str, n: int) -> PageRecord:
@@ -77,7 +84,7 @@ def test_a_model_without_the_part_that_a_method_wants_says_so():
 
 
 def test_a_part_that_there_is_not_is_refused():
-    with pytest.raises(ModelError, match="no part trees"):
+    with pytest.raises(SettingsError, match="no part 'trees'"):
         webwinnow.learn(["<p>a"], parts=frozenset({"trees"}))
 
 
@@ -131,3 +138,63 @@ def test_a_cleaner_without_sites_cleans_every_page_on_its_own():
 def test_a_cleaner_that_may_learn_nothing_is_refused():
     with pytest.raises(SettingsError, match="learn_pages is 0"):
         SiteCleaner(learn_pages=0)
+
+
+class Meeting:
+    """The first thread that reads or writes sums waits there until all others wait for it or are there as well."""
+
+    def __init__(self, others: int) -> None:
+        self.others, self.arrived, self.first = others, threading.Semaphore(0), threading.Lock()
+        self.inside = self.most_inside = 0
+
+    def around(self, work: Callable[..., Any]) -> Callable[..., Any]:
+        def met(*given: Any) -> Any:
+            self.inside += 1
+            self.most_inside = max(self.most_inside, self.inside)
+            if self.first.acquire(blocking=False):
+                for _ in range(self.others):
+                    assert self.arrived.acquire(timeout=240)
+            else:
+                self.arrived.release()
+            try:
+                return work(*given)
+            finally:
+                self.inside -= 1
+
+        return met
+
+    def lock(self) -> Any:
+        """A lock that notes who waits for it."""
+        lock, arrived = threading.Lock(), self.arrived
+
+        class Noting:
+            def __enter__(self) -> None:
+                if not lock.acquire(blocking=False):
+                    arrived.release()
+                    lock.acquire()
+
+            def __exit__(self, *_: object) -> None:
+                lock.release()
+
+        return Noting()
+
+
+def test_threads_learn_one_at_a_time(monkeypatch):
+    pages = [page("a.example", n) for n in range(6)]
+    alone = SiteCleaner("sst")
+    for one in pages:
+        alone.add(one)
+    expected = alone.model("a.example").to_bytes()
+    meeting = Meeting(others=len(pages))
+    monkeypatch.setattr(sitemodel, "Lock", meeting.lock, raising=False)
+    cleaner = SiteCleaner("sst")
+    with ThreadPoolExecutor(len(pages) + 1) as threads:
+        cleaner.sites = {"a.example": sitemodel._Site(SiteSums("a.example", cleaner.cleaner.method.parts))}
+        monkeypatch.setattr(SiteSums, "add", meeting.around(SiteSums.add))
+        monkeypatch.setattr(sitemodel.SiteModel, "of", meeting.around(sitemodel.SiteModel.of))
+        added = [threads.submit(cleaner.add, one) for one in pages]
+        read = threads.submit(cleaner.model, "a.example")
+        assert read.result().pages <= len(pages)
+        assert all("word" in one.result().text for one in added)
+    assert meeting.most_inside == 1
+    assert cleaner.model("a.example").to_bytes() == expected

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 import webwinnow
 from webwinnow.errors import SettingsError
-from webwinnow.judge.evidence import PageContext
 from webwinnow.judge.models import PageModel
+from webwinnow.page.page import Page
 from webwinnow.replicas.finding import ReplicaFinder, find_replicas
 from webwinnow.replicas.sketches import (
     SLOTS,
+    PageOrigin,
     ReplicaSettings,
-    Standing,
     distinctive_runs,
     near_address,
     seconds,
@@ -38,15 +38,15 @@ def edited(text: str, every: int = 40) -> str:
     return " ".join(f"new{k}" if k % every == 7 else word for k, word in enumerate(text.split()))
 
 
-def found_in(pages: list[tuple[str, Standing]], replica_settings: ReplicaSettings | None = None):
+def found_in(pages: list[tuple[str, PageOrigin]], replica_settings: ReplicaSettings | None = None):
     finder = ReplicaFinder(replica_settings)
-    for text, standing in pages:
-        finder.add(text, standing)
+    for text, origin in pages:
+        finder.add(text, origin)
     return finder.find()
 
 
-def at(url: str, **more: str) -> Standing:
-    return Standing(url=url, **more)
+def at(url: str, **more: str) -> PageOrigin:
+    return PageOrigin(url=url, **more)
 
 
 # Invariants
@@ -54,7 +54,7 @@ def at(url: str, **more: str) -> Standing:
 stories = st.lists(st.tuples(st.integers(0, 4), st.sampled_from(["", "edit", "longer"])), min_size=1, max_size=12)
 
 
-def pages_of(drawn: list[tuple[int, str]]) -> list[tuple[str, Standing]]:
+def pages_of(drawn: list[tuple[int, str]]) -> list[tuple[str, PageOrigin]]:
     pages = []
     for number, (seed, change) in enumerate(drawn):
         text = story(seed)
@@ -83,7 +83,7 @@ def test_the_order_of_pages_does_not_matter(drawn, chance):
     for i, k in enumerate(order):
         for j, m in enumerate(order):
             assert (shuffled.cluster[i] == shuffled.cluster[j]) == (found.cluster[k] == found.cluster[m])
-        assert order[shuffled.stays[i]] == found.stays[k]
+        assert order[shuffled.kept[i]] == found.kept[k]
         assert shuffled.relation[i] == found.relation[k]
 
 
@@ -91,9 +91,9 @@ def test_the_order_of_pages_does_not_matter(drawn, chance):
 @settings(deadline=None, max_examples=40)
 def test_a_kept_copy_is_kept_for_its_own_cluster(drawn):
     found = found_in(pages_of(drawn))
-    np.testing.assert_array_equal(found.stays[found.stays], found.stays)
-    np.testing.assert_array_equal(found.cluster[found.stays], found.cluster)
-    np.testing.assert_array_equal(found.relation == 0, found.stays == np.arange(len(found)))
+    np.testing.assert_array_equal(found.kept[found.kept], found.kept)
+    np.testing.assert_array_equal(found.cluster[found.kept], found.cluster)
+    np.testing.assert_array_equal(found.relation == 0, found.kept == np.arange(len(found)))
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=400))
@@ -101,10 +101,10 @@ def test_a_kept_copy_is_kept_for_its_own_cluster(drawn):
 def test_a_page_is_a_replica_of_itself(text):
     found = found_in([(text, at("http://a.example/1")), (text, at("http://a.example/22"))])
     if found.fingerprinted[0]:
-        assert found.stays.tolist() == [0, 0]
+        assert found.kept.tolist() == [0, 0]
         assert found.similarity.tolist() == [1.0, 1.0]
     else:
-        assert found.stays.tolist() == [0, 1]
+        assert found.kept.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("method", ["modern", "published"])
@@ -138,7 +138,7 @@ def test_two_pages_are_not_joined_by_what_both_contain():
         (f"{stub} {story(3, 130)}", at("http://a.example/long-two")),
     ]
     found = found_in(pages)
-    assert found.stays[1] != found.stays[2] or found.stays[1] == 0
+    assert found.kept[1] != found.kept[2] or found.kept[1] == 0
 
 
 def test_under_different_titles_pages_of_one_site_must_be_closer():
@@ -163,7 +163,7 @@ def test_published_finds_equal_frequent_words_only():
     text = " ".join(word for k in range(30) for word in [f"w{k}"] * (40 - k))
     published = ReplicaSettings(method="published")
     pages = [(text, at("http://a.example/1")), (f"{text} tail", at("http://a.example/22"))]
-    assert found_in(pages, published).stays.tolist() == [0, 0]
+    assert found_in(pages, published).kept.tolist() == [0, 0]
     other = text.replace("w0 ", "x0 ")
     assert found_in([pages[0], (other, at("http://a.example/22"))], published).count == 0
 
@@ -189,7 +189,7 @@ def test_the_canonical_url_is_preferred_to_the_shortest():
         (text, at("http://a.example/the/real/one", canonical="http://a.example/the/real/one")),
         (edited(text), at("http://b.example/copy", canonical="http://a.example/the/real/one")),
     ]
-    assert found_in(pages).stays.tolist() == [1, 1, 1]
+    assert found_in(pages).kept.tolist() == [1, 1, 1]
 
 
 def test_the_shortest_url_is_preferred_to_the_earliest_date():
@@ -200,7 +200,7 @@ def test_the_shortest_url_is_preferred_to_the_earliest_date():
         (text, at("http://c.example/n", date="2003-01-01")),
         (text, at("http://d.example/n", date="2003-01-01")),
     ]
-    assert found_in(pages).stays.tolist() == [2, 2, 2, 2]
+    assert found_in(pages).kept.tolist() == [2, 2, 2, 2]
 
 
 def test_the_newest_version_is_kept():
@@ -211,7 +211,7 @@ def test_the_newest_version_is_kept():
         (text, at("http://other.example/a/copy/of/it", date="2019-01-01")),
     ]
     found = found_in(pages)
-    assert found.stays.tolist() == [1, 1, 1]
+    assert found.kept.tolist() == [1, 1, 1]
     assert found.counts() == {"copy": 1, "version": 1, "mirror": 0}
     assert found.relation.tolist() == [2, 0, 1]
 
@@ -223,7 +223,7 @@ def test_the_same_page_fetched_twice_is_a_version():
         (text, at("http://a.example/", fetched_at="2021-01-01T00:00:00Z")),
     ]
     assert found_in(pages).counts()["version"] == 1
-    assert found_in(pages).stays.tolist() == [1, 1]
+    assert found_in(pages).kept.tolist() == [1, 1]
 
 
 def test_a_mirror_of_a_whole_site_is_reported():
@@ -282,7 +282,7 @@ def test_cleaned_pages_can_be_added_as_they_are():
         ("http://a.example/u", 2, "Home"),
     ):
         finder.add(webwinnow.clean_page(webwinnow.parse(html(number, menu), url=url), "page"))
-    assert finder.find().stays.tolist() == [0, 0, 2]
+    assert finder.find().kept.tolist() == [0, 0, 2]
 
 
 def test_a_doubtful_page_with_text_is_compared_by_its_best_part(monkeypatch):
@@ -295,11 +295,11 @@ def test_a_doubtful_page_with_text_is_compared_by_its_best_part(monkeypatch):
     page = "<title>{0}</title><nav><ul>{1}</ul></nav><main><article><h1>{0}</h1>{2}</article></main>"
     tree = webwinnow.parse(page.format("Late harvest", menu, text))
     everything = webwinnow.clean_page(tree, "none").verdict
-    runs = distinctive_runs(tree, everything, PageContext(tree))
+    runs = distinctive_runs(tree, everything, Page(tree))
     assert 0 < runs.sum() < everything.keep_runs.sum()
     login = webwinnow.parse(page.format("Log in", menu, "<form><input type=password></form>"))
     everything = webwinnow.clean_page(login, "none").verdict
-    assert (distinctive_runs(login, everything, PageContext(login)) == everything.keep_runs).all()
+    assert (distinctive_runs(login, everything, Page(login)) == everything.keep_runs).all()
 
 
 def test_lone_surrogates_and_other_junk_are_taken():

@@ -13,8 +13,8 @@ import pytest
 
 from webwinnow.errors import SettingsError
 from webwinnow.judge.selection import Selection
+from webwinnow.record.fields import json_schema
 from webwinnow.record.textquality import SIGNALS
-from webwinnow.run.rows import json_schema
 
 BETWEEN = {"en": "the of and that with have".split(), "de": "der die und das mit nicht".split()}
 BETWEEN["fr"] = "le la des dans avec pour".split()

@@ -14,10 +14,10 @@ import pytest
 
 from webwinnow.errors import InputError
 from webwinnow.page.records import PageRecord
+from webwinnow.record.fields import page_fields, record_line
 from webwinnow.run import parquet as our_parquet
 from webwinnow.run.inputs import known_page_count
 from webwinnow.run.outputs import write_output
-from webwinnow.run.rows import PAGE_FIELDS, record_line
 
 ReadAll = Callable[..., list[PageRecord]]
 
@@ -151,7 +151,7 @@ def test_records_are_written_with_one_schema_and_read_back(tmp_path: Path) -> No
     records = [{"url": f"u{i}", "keywords": ["k"] * i, "kept_words": i, "confidence": i / 2} for i in range(3)]
     write_output(records, file, "parquet")
     table = pq.read_table(file)
-    assert table.schema.names == [field.name for field in PAGE_FIELDS]
+    assert table.schema.names == [field.name for field in page_fields()]
     assert table["keywords"].to_pylist() == [[], ["k"], ["k", "k"]]
     assert table["confidence"].to_pylist() == [0.0, 0.5, 1.0]
     assert table["markdown"].to_pylist() == [None] * 3
@@ -197,7 +197,8 @@ WITHOUT_PYARROW = """
 import sys
 sys.modules["pyarrow"] = None
 from webwinnow.errors import MissingExtra
-from webwinnow.io import check_output, open_pages
+from webwinnow.run.inputs import open_pages
+from webwinnow.run.outputs import check_output
 for attempt in (lambda: open_pages([sys.argv[1]], on_problem=print), lambda: check_output("x.parquet", "parquet")):
     try:
         attempt()
@@ -216,7 +217,7 @@ def test_without_pyarrow_the_error_says_what_to_install(tmp_path: Path) -> None:
 
 
 def test_pyarrow_is_not_loaded_before_it_is_needed() -> None:
-    code = "import sys, webwinnow.io; print('pyarrow' in sys.modules, 'tldextract' in sys.modules)"
+    code = "import sys, webwinnow.run.inputs; print('pyarrow' in sys.modules, 'tldextract' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=240)
     assert ran.stdout.strip() == "False False"
 

@@ -11,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from webwinnow.errors import InputError
-from webwinnow.run.tablefiles import TableFile, read_links, read_records
+from webwinnow.links.ranking import read_links
+from webwinnow.run.tablefiles import TableFile, read_records
 
 ROWS = [
     {"url": "http://a.test/1", "html": "<p>one", "topic": " fruit ", "year": 2011, "site": "a"},

@@ -192,22 +192,6 @@ def test_a_query_is_read_as_words_phrases_and_exclusions():
     assert len(parse_query("word " * 1000).clauses) == 64
 
 
-def test_a_damaged_file_of_a_segment_is_refused_before_the_library_reads_it(tmp_path):
-    # A length in the store that is too large made tantivy allocate petabytes, which aborts the process.
-    with IndexFolder(tmp_path / "i", create=True).writing() as index:
-        index.put({"url": "http://a.test/", "title": "River", "text": "The river rose at the mill"})
-    stores = sorted((tmp_path / "i").glob("full/*.store"))
-    assert stores
-    for store in stores:
-        content = store.read_bytes()
-        for at in range(0, len(content), 7):
-            store.write_bytes(content[:at] + bytes([content[at] ^ 0x80]) + content[at + 1 :])
-            with pytest.raises(InputError, match=r"damaged index \(\w+\.store has a wrong checksum\)"):
-                IndexFolder(tmp_path / "i")
-        store.write_bytes(content)
-    assert search(IndexFolder(tmp_path / "i"), "river", SearchSettings()).hits
-
-
 @pytest.mark.parametrize("gone", ["meta.json", "*.pos", "*.store"])
 @pytest.mark.parametrize("level", ["full", "abstract"])
 def test_an_index_that_misses_a_file_is_refused_and_left_as_it_is(tmp_path, level, gone):
@@ -216,8 +200,8 @@ def test_an_index_that_misses_a_file_is_refused_and_left_as_it_is(tmp_path, leve
         index.put({"url": "http://a.test/", "title": "River", "text": "The river rose at the mill"})
     next((tmp_path / "x" / level).glob(gone)).unlink()
     before = sorted((tmp_path / "x").rglob("*"))
-    with pytest.raises(InputError, match=f"{level} is a damaged index .it has no .*; make it again"):
-        IndexFolder(tmp_path / "x")
+    with pytest.raises(InputError, match=f"{level} is a damaged index .*; make it again"):
+        search(IndexFolder(tmp_path / "x"), "river")
     assert sorted((tmp_path / "x").rglob("*")) == before
 
 

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from webserver import Reply, WebServer
 
 from webwinnow.cli.app import app
-from webwinnow.run.rows import json_schema
+from webwinnow.record.fields import json_schema
 from webwinnow.serve.context import bytes_in
 
 

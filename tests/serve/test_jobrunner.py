@@ -15,10 +15,11 @@ from typing import Any, Literal
 import httpx
 import pytest
 from ownloop import Answer, awaited
+from plantedmodules import plant
 
 from webwinnow.errors import WebwinnowError
 from webwinnow.run import workerpool as pool_module
-from webwinnow.serve import api
+from webwinnow.serve import api, bodies
 from webwinnow.serve import jobs as jobs_module
 from webwinnow.serve.app import create_app
 from webwinnow.serve.jobrunner import JobRunner
@@ -53,9 +54,9 @@ async def until(is_so: Callable[[], bool]) -> None:
         await asyncio.sleep(0.01)
 
 
-def queued(store: JobStore, kind: str = "clean") -> Job:
+def queued(store: JobStore, kind: str = "clean", inputs: tuple[str, ...] = ("/nowhere",)) -> Job:
     name, _ = store.new_folder()
-    job = Job(id=name, kind=kind, name="x", created=time.time(), inputs=("/nowhere",))  # type: ignore[arg-type]
+    job = Job(id=name, kind=kind, name="x", created=time.time(), inputs=inputs)  # type: ignore[arg-type]
     store.add(job)
     return job
 
@@ -77,6 +78,28 @@ def test_a_job_whose_process_cannot_be_made_fails_alone(tmp_path: Path, monkeypa
 
     alone(work())
     assert "temporarily unavailable" in (store.state(both[0]).error or "")
+
+
+def test_a_job_imports_no_module_from_the_folder_of_the_server(
+    tmp_path: Path, make_crawl: Callable[..., bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crawl = tmp_path / "crawl.jsonl"
+    crawl.write_bytes(make_crawl(12))
+    imported = plant(tmp_path / "planted")
+    monkeypatch.chdir(tmp_path / "planted")
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    store = JobStore(tmp_path / "jobs")
+    runner = JobRunner(store, ServiceSettings(folder=tmp_path))
+    job = queued(store, inputs=(str(crawl),))
+
+    async def work() -> None:
+        runner.start()
+        await until(lambda: store.state(job).status not in ("queued", "running"))
+        await runner.stop()
+
+    alone(work())
+    assert imported() == []
+    assert store.state(job).status == "done"
 
 
 def test_on_a_full_disk_jobs_fail_and_the_queue_does_not_spin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,7 +223,7 @@ def test_a_removed_job_leaves_the_list_in_the_event_loop(tmp_path: Path) -> None
 
 
 def test_long_json_is_refused_with_a_word_on_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api, "LONGEST_JSON", 1_000, raising=False)
+    monkeypatch.setattr(bodies, "LONGEST_JSON", 1_000)
     app = create_app(ServiceSettings(folder=tmp_path))
     answer = asked(app, "POST", "/jobs", json={"pages": [{"url": "http://a.example/", "html": "x" * 1_000}]})
     assert answer.status_code == 413
@@ -208,20 +231,6 @@ def test_long_json_is_refused_with_a_word_on_files(tmp_path: Path, monkeypatch: 
     assert not list((tmp_path / "jobs").iterdir())
     short = {"pages": [{"url": "http://a.example/", "html": "x" * 100}]}
     assert asked(app, "POST", "/jobs", json=short).status_code == 201
-
-
-def test_json_is_read_beside_the_event_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    threads, checked = [], api._read_listed
-
-    def watched(*given: Any) -> Any:
-        threads.append(threading.current_thread().name)
-        return checked(*given)
-
-    monkeypatch.setattr(api, "_read_listed", watched)
-    app = create_app(ServiceSettings(folder=tmp_path))
-    listed = {"pages": [{"url": "http://a.example/", "html": "x"}]}
-    assert asked(app, "POST", "/sites", json=listed).status_code == 201
-    assert [name for name in threads if name.startswith("AnyIO worker")]
 
 
 @pytest.mark.parametrize("media", [b"application/json", b"application/octet-stream"])

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
+from functools import partial
 from pathlib import Path
 
 import pytest
-from warmcommand import run_command
+from crawlfiles import jsonl
+from warmcommand import command
 
 from webwinnow import parse
 from webwinnow.topics.sitetopics import SiteTopics
@@ -18,8 +19,7 @@ TEXTS = {
 }
 
 
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return run_command("sites", *arguments, capture_output=True, encoding="utf-8")
+run = partial(command, "sites")
 
 
 def rows(name: str, topic: str, **more: object) -> list[dict[str, object]]:
@@ -32,11 +32,6 @@ def rows(name: str, topic: str, **more: object) -> list[dict[str, object]]:
         | more
         for k, text in enumerate(TEXTS[topic])
     ]
-
-
-def jsonl(path: Path, pages: list[dict[str, object]]) -> Path:
-    path.write_text("".join(json.dumps(page) + "\n" for page in pages), encoding="utf-8")
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -184,8 +179,8 @@ def test_parameters_of_topics_are_set_from_the_command_line(tmp_path: Path):
     [
         ("topics.nearest=0", "nearest is 0: expected 1 or more"),
         ("topics.passes=many", "passes is 'many': expected 1 or more"),
-        ("reading.delta=0.1", "there is no setting 'reading.delta=0.1'"),
-        ("sst.threshold=0.5", "there is no setting 'sst.threshold=0.5'; expected one of denoising.least_pertinence"),
+        ("reading.delta=0.1", "there is no setting 'reading.delta'; there are: topics.nearest"),
+        ("sst.threshold=0.5", "there is no setting 'sst.threshold'; there are: topics.nearest"),
     ],
 )
 def test_a_senseless_parameter_of_sites_is_refused(tmp_path: Path, pair: str, said: str):

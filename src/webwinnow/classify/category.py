@@ -7,57 +7,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.errors import SettingsError, check_range
+from webwinnow.errors import SettingsError
 from webwinnow.methods.method_docview import FeatureVector
-from webwinnow.storage.atomic import write_file
-from webwinnow.storage.modelfile import ModelFormat, is_within
+from webwinnow.settings import Settings, setting
+from webwinnow.storage.modelfile import ModelFormat, SavedModel, is_within
 
-FORMAT = ModelFormat("model of categories", 3, "train it again with: webwinnow classify train --classifier docview")
 SHOWN = 3
 """Differences in cleaning that an error names."""
 _DTYPES = {"key": "u8", "row": "i4", "feature": "i4", "weight": "f4", "category": "i4"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CategorySettings:
+class CategorySettings(Settings):
     """`features`: the number kept of those that chi-square ranks; `neighbours`: the number of training pages that vote.
 
     Ours: the paper names neither (Yang and Liu 1999, which it follows, take 45 neighbours of 7,769 stories).
     """
 
-    features: int = 5_000
-    neighbours: int = 15
-
-    def __post_init__(self) -> None:
-        check_range(self, "features", "neighbours", least=1)
-
-
-def chi_square(
-    together: NDArray[np.float64], of_feature: NDArray[np.float64], of_category: NDArray[np.float64], pages: int
-) -> NDArray[np.float64]:
-    """The chi-square statistic of each feature (rows) and category (columns) (Yang and Pedersen 1997, 2.4).
-
-    `together[f, c]` is A: pages of category c with feature f. B has the feature and another category, C the category
-    without the feature, D neither; the statistic is `N (A D - C B)^2 / ((A + C)(B + D)(A + B)(C + D))`.
-    """
-    a = together
-    b = of_feature[:, None] - a
-    c = of_category[None, :] - a
-    d = pages - a - b - c
-    bottom = (a + c) * (b + d) * (a + b) * (c + d)
-    top = pages * np.square(a * d - c * b)
-    found: NDArray[np.float64] = np.divide(top, bottom, out=np.zeros_like(a), where=bottom > 0)
-    return found
+    features: Annotated[int, setting("Features kept.", least=1)] = 5_000
+    neighbours: Annotated[int, setting("Training pages that vote.", least=1)] = 15
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CategoryModel:
+class CategoryModel(SavedModel):
     """Training pages over the chosen features.
 
     `key` ascending; page `row[i]` has feature `feature[i]` with `weight[i]`, rows of length 1; page r is of category
@@ -65,6 +42,9 @@ class CategoryModel:
     classify are cleaned in the same way. It is empty where that is unknown.
     """
 
+    file_format: ClassVar[ModelFormat] = ModelFormat(
+        "model of categories", 3, "train it again with: webwinnow classify train --classifier docview"
+    )
     key: NDArray[np.uint64]
     row: NDArray[np.int32]
     feature: NDArray[np.int32]
@@ -83,31 +63,23 @@ class CategoryModel:
         cleaning: dict[str, Any] | None = None,
     ) -> CategoryModel:
         """Learn from pages and their categories: choose features by their greatest chi-square over the categories."""
+        from webwinnow.classify.classifiers import ChiSquareNeighbours, sparse_rows  # noqa: PLC0415 (slow to load)
+
         settings = settings or CategorySettings()
         if len(pages) != len(categories) or not pages:
             raise SettingsError(f"{len(pages)} pages and {len(categories)} categories: expected one for each, and some")
-        names = tuple(sorted(set(categories)))
-        category = np.array([names.index(name) for name in categories], np.int32)
-        row = np.repeat(np.arange(len(pages), dtype=np.int32), [len(page) for page in pages])
         keys, feature = np.unique(np.concatenate([page.key for page in pages]), return_inverse=True)
         weight = np.concatenate([page.weight for page in pages])
-        cell = feature * len(names) + category[row]
-        together = np.bincount(cell, minlength=len(keys) * len(names)).reshape(len(keys), len(names)).astype(np.float64)
-        of_category = np.bincount(category, minlength=len(names)).astype(np.float64)
-        best = chi_square(together, together.sum(axis=1), of_category, len(pages)).max(axis=1, initial=0.0)
-        chosen = np.sort(np.lexsort((keys, -np.round(best, 6)))[: settings.features])
-        place = np.full(len(keys), -1, np.int64)
-        place[chosen] = np.arange(len(chosen))
-        inside = place[feature] >= 0
-        row, weight = row[inside], weight[inside]
-        length = np.sqrt(np.bincount(row, weights=np.square(weight), minlength=len(pages)))
+        rows = sparse_rows(weight, feature, np.cumsum([0, *map(len, pages)]), len(keys))
+        known = ChiSquareNeighbours(features=settings.features, folds=0).fit(rows, categories)
+        cells = known.rows_.tocoo()
         return cls(
-            keys[chosen],
-            row,
-            place[feature[inside]].astype(np.int32),
-            (weight / length[row]).astype(np.float32),
-            category,
-            names,
+            keys[known.columns_],
+            cells.row.astype(np.int32),
+            cells.col.astype(np.int32),
+            cells.data.astype(np.float32),
+            known.truth_.astype(np.int32),
+            tuple(known.classes_.tolist()),
             min(settings.neighbours, len(pages)),
             cleaning or {},
         )
@@ -152,32 +124,23 @@ class CategoryModel:
         return self.names[int(np.argmax(scores))] if scores.any() else None
 
     def to_bytes(self) -> bytes:
-        """The model as the contents of a file."""
         about = {"names": self.names, "neighbours": self.neighbours, "cleaning": self.cleaning}
-        return FORMAT.pack(about, {name: getattr(self, name) for name in _DTYPES})
-
-    def save(self, path: Path) -> None:
-        """Write the model to a file."""
-        write_file(path, self.to_bytes())
+        return self.file_format.pack(about, {name: getattr(self, name) for name in _DTYPES})
 
     @classmethod
-    def load(cls, path: Path) -> CategoryModel:
-        """Read a model; everything in it is validated. Raises `ModelError`."""
-        with FORMAT.reading(FORMAT.load(path), str(path)) as file:
-            arrays, names, neighbours = file.typed(_DTYPES), file.about["names"], file.about["neighbours"]
-            cleaning = file.about["cleaning"]
-            key, row, feature, weight, category = arrays.values()
+    def from_bytes(cls, data: bytes, name: str = "the model") -> Self:
+        with cls.file_format.reading(data, name) as file:
+            names, neighbours, cleaning = (file.about[name] for name in ("names", "neighbours", "cleaning"))
             if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
                 raise ValueError("its categories have no names")
-            if not isinstance(cleaning, dict):
-                raise ValueError("it does not say how its pages were cleaned")
-            if len({len(row), len(feature), len(weight)}) > 1 or not isinstance(neighbours, int) or neighbours < 1:
-                raise ValueError("arrays of different lengths")
+            if not isinstance(cleaning, dict) or not isinstance(neighbours, int) or neighbours < 1:
+                raise ValueError("its settings are of the wrong type")
+            arrays = file.typed(_DTYPES)
+            key, row, feature, weight, category = arrays.values()
+            is_whole = len(row) == len(feature) == len(weight) and bool(np.isfinite(weight).all())
             sizes = ((row, len(category)), (feature, len(key)), (category, len(names)))
-            if not all(is_within(indexes, size) for indexes, size in sizes):
-                raise ValueError("an index is out of range")
-            if (key[1:] <= key[:-1]).any() or not np.isfinite(weight).all():
-                raise ValueError("keys out of order, or weights that are not finite")
+            if not is_whole or not all(is_within(*pair) for pair in sizes) or (key[1:] <= key[:-1]).any():
+                raise ValueError("its arrays do not fit together")
         return cls(**arrays, names=tuple(names), neighbours=neighbours, cleaning=cleaning)
 
 

@@ -15,9 +15,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.classify.category import chi_square
 from webwinnow.counted import counted
 from webwinnow.errors import MissingExtra, SettingsError, check_range
+from webwinnow.features.vectors import check_csr
 from webwinnow.storage.modelfile import is_within
 
 Rows = Any
@@ -29,7 +29,7 @@ SVM_FEATURES = 100_000
 """Most columns of an SVM, chosen by chi-square: a limit on the size of a model that few collections reach."""
 KNN_FEATURES = 5_000
 NEIGHBOURS = 15
-"""As for the categories of a DocView (`docview.category`)."""
+"""As for the categories of a DocView (`CategorySettings`)."""
 COST = 1.0
 """C of the SVM; scikit-learn's default, which suits rows of length 1."""
 MOST_CLASSES = 5_000
@@ -347,14 +347,22 @@ def best_features(rows: Rows, truth: NDArray[np.int64], most: int) -> NDArray[np
     return np.sort(met[np.lexsort((met, -np.round(best, 6)))[:most]])
 
 
-def check_csr(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], shape: tuple[int, int]) -> None:
-    """Raise `ValueError` unless these are the arrays of a CSR matrix of finite numbers."""
-    if len(indptr) != shape[0] + 1 or indptr[0] != 0 or indptr[-1] != len(data) or (np.diff(indptr) < 0).any():
-        raise ValueError("indptr does not split the data into rows")
-    if len(indices) != len(data) or not is_within(indices, shape[1]):
-        raise ValueError("indices are not columns")
-    if not np.isfinite(data).all():
-        raise ValueError("some values are not finite numbers")
+def chi_square(
+    together: NDArray[np.float64], of_feature: NDArray[np.float64], of_category: NDArray[np.float64], pages: int
+) -> NDArray[np.float64]:
+    """The chi-square statistic of each feature (rows) and category (columns) (Yang and Pedersen 1997, 2.4).
+
+    `together[f, c]` is A: pages of category c with feature f. B has the feature and another category, C the category
+    without the feature, D neither; the statistic is `N (A D - C B)^2 / ((A + C)(B + D)(A + B)(C + D))`.
+    """
+    a = together
+    b = of_feature[:, None] - a
+    c = of_category[None, :] - a
+    d = pages - a - b - c
+    bottom = (a + c) * (b + d) * (a + b) * (c + d)
+    top = pages * np.square(a * d - c * b)
+    found: NDArray[np.float64] = np.divide(top, bottom, out=np.zeros_like(a), where=bottom > 0)
+    return found
 
 
 def probabilities(scores: NDArray[np.float64], slope: float) -> NDArray[np.float64]:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.classify.classifiers import MOST_CLASSES, ChiSquareNeighbours, Classifier, LinearSVM, sparse_rows
+from webwinnow.classify.classifiers import MOST_CLASSES, ChiSquareNeighbours, Classifier, LinearSVM
 from webwinnow.features.vectors import FeatureMatrix, VectorBuilder, VectorSettings
 from webwinnow.page.tree import PageTree
 from webwinnow.page.urls import SiteKey
@@ -129,11 +129,11 @@ class ClassModel(SavedModel):
     ) -> ClassModel:
         """The model of a classifier that was fitted to a matrix, with the columns that it uses."""
         columns = classifier.columns_
-        own = copy.copy(classifier)
-        own.columns_, own.width_, own.held_out_ = np.arange(len(columns)), len(columns), None
+        chosen = copy.copy(classifier)
+        chosen.columns_, chosen.width_, chosen.held_out_ = np.arange(len(columns)), len(columns), None
         return cls(
             method=method,
-            classifier=own,
+            classifier=chosen,
             keys=matrix.keys[columns],
             names=tuple(matrix.vocabulary[column] for column in columns.tolist()),
             rarity=np.zeros(0) if matrix.rarity is None else matrix.rarity[columns],
@@ -148,8 +148,7 @@ class ClassModel(SavedModel):
     def rows(self, builder: VectorBuilder) -> Any:
         """The pages of a builder over the model's columns, a CSR array."""
         vocabulary = dict(zip(self.keys.tolist(), self.names, strict=True))
-        found = builder.matrix(vocabulary, self.rarity if len(self.rarity) else np.ones(len(self.keys)))
-        return sparse_rows(found.data, found.indices, found.indptr, len(self.keys))
+        return builder.matrix(vocabulary, self.rarity if len(self.rarity) else np.ones(len(self.keys))).rows()
 
     def classify(self, page: CleanPage | PageTree, weights: FeatureWeights | None = None) -> PageClass:
         """The class of one page, for example to fill the category of its record.
@@ -158,7 +157,7 @@ class ClassModel(SavedModel):
         site model has the part `cst`; and by their counts otherwise. A page without a word of the model has no class.
         """
         tree, site = (page, None) if isinstance(page, PageTree) else (page.tree, page.model)
-        if weights is None and self.vectors.learns_sites and site is not None and site.cst is not None:
+        if weights is None and self.vectors.learns_sites and site is not None and "cst" in site.parts:
             weights = site.feature_weights(self.vectors.weights)
         builder = VectorBuilder(self.vectors)
         builder.add("", tree, weights)
@@ -171,12 +170,12 @@ class ClassModel(SavedModel):
         return PageClass(label, round(float(probability[best]), 6), none)
 
     def to_bytes(self) -> bytes:
-        own = self.classifier
+        classifier = self.classifier
         about = {
             "method": self.method,
-            "settings": own.settings,
-            "classes": own.classes_.tolist(),
-            "slope": own.slope_,
+            "settings": classifier.settings,
+            "classes": classifier.classes_.tolist(),
+            "slope": classifier.slope_,
             "names": self.names,
             "vectors": asdict(self.vectors),
             "separator": self.separator,
@@ -184,31 +183,27 @@ class ClassModel(SavedModel):
             "about": self.about,
         }
         return self.file_format.pack(
-            about, {"key": self.keys, "rarity": self.rarity, "prior": own.prior_} | own.to_arrays()
+            about, {"key": self.keys, "rarity": self.rarity, "prior": classifier.prior_} | classifier.to_arrays()
         )
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "the model") -> Self:
         with cls.file_format.reading(data, name) as file:
             about = file.about
-            if about["method"] not in METHODS:
-                raise ValueError(f"it was trained by a method {str(about['method'])[:40]!r}")
             kind = METHODS[about["method"]]
             arrays = file.typed({"key": "u8", "rarity": "f8", "prior": "f8"} | kind.array_types)
-            classes, names, keys = about["classes"], about["names"], arrays["key"]
-            if not _are_texts(classes) or not 1 <= len(classes) <= MOST_CLASSES or sorted(set(classes)) != classes:
+            classes, names, slope, keys = about["classes"], about["names"], about["slope"], arrays["key"]
+            if not (_are_texts(classes) and _are_texts(names) and isinstance(about["about"], dict)):
+                raise ValueError("its classes or features have no names")
+            if not isinstance(about["separator"], str) or not isinstance(slope, float) or not 0 < slope < float("inf"):
+                raise ValueError("its separator or its slope is of the wrong type")
+            if not 1 <= len(classes) <= MOST_CLASSES or sorted(set(classes)) != classes:
                 raise ValueError("its classes are not a sorted list of names")
-            if not _are_texts(names) or len(names) != len(keys) or len(np.unique(keys)) != len(keys):
-                raise ValueError("its features and their names do not fit")
-            if not isinstance(about["separator"], str) or not isinstance(about["about"], dict):
-                raise ValueError("its settings are of the wrong type")
-            if len(arrays["rarity"]) not in (0, len(keys)) or len(arrays["prior"]) != len(classes):
+            lengths = len(names) == len(np.unique(keys)), len(arrays["prior"]) == len(classes)
+            if not all(lengths) or len(arrays["rarity"]) not in (0, len(keys)) or len(keys) != len(names):
                 raise ValueError("arrays of different lengths")
             if not all(np.isfinite(array).all() for array in arrays.values()):
                 raise ValueError("weights that are not finite numbers")
-            slope = about["slope"]
-            if not isinstance(slope, float) or not 0 < slope < float("inf"):
-                raise ValueError("a slope that is not above 0")
             classifier = kind(**_numbers(about["settings"], kind().settings))
             classifier.classes_ = np.array(classes, object)
             classifier.prior_, classifier.slope_ = arrays["prior"], slope
@@ -249,5 +244,5 @@ def _vector_settings(plain: Any) -> VectorSettings:
     if not isinstance(plain.get("weighting"), str):
         raise ValueError("its weighting has no name")
     weights = CstWeightSettings(**plain["weights"])
-    stops = StopList.from_plain(plain.get("stop_list", {"own": None}))  # older files have none
+    stops = StopList.from_plain(plain["stop_list"])
     return VectorSettings(**plain | {"kinds": tuple(plain["kinds"]), "weights": weights, "stop_list": stops})

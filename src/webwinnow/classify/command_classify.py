@@ -8,16 +8,16 @@ from typing import Annotated
 
 import typer
 
-from webwinnow.classify.categories import train_categories
+from webwinnow.classify.apply import Applied, Certainty, apply_classes
 from webwinnow.classify.category import CategorySettings
 from webwinnow.classify.classifiers import COST, NEIGHBOURS
 from webwinnow.classify.classmodel import METHODS, SEPARATOR, ClassModel
 from webwinnow.classify.report import classes_html
-from webwinnow.classify.run import Applied, Certainty, ClassifySettings, Trained, apply_classes, train_classes
 from webwinnow.classify.scores import ClassScores
+from webwinnow.classify.train import ClassifySettings, Trained, train_categories, train_classes
 from webwinnow.cli import options as opt
-from webwinnow.cli.terminal import finish, printable, shown_progress
-from webwinnow.counted import counted
+from webwinnow.cli.terminal import finish, shown_progress
+from webwinnow.counted import counted, printable
 from webwinnow.errors import SettingsError
 from webwinnow.features.vectors import VectorSettings
 from webwinnow.judge.tasks import DEFAULT_TASK, task_of
@@ -237,16 +237,15 @@ def _training_summary(trained: Trained) -> list[str]:
 
 
 def _table(scores: ClassScores) -> list[str]:
-    order = sorted(range(len(scores.classes)), key=lambda c: (-int(scores.pages[c]), scores.classes[c]))
-    shown = sorted(order[:SHOWN_CLASSES], key=lambda c: scores.classes[c])
+    shown = sorted(scores.largest(SHOWN_CLASSES), key=lambda c: scores.classes[c])
     names = [printable(scores.classes[c])[:LONGEST_NAME] for c in shown]
     width = max([5, *map(len, names)])
     lines = [f"  {'class':<{width}}  {'pages':>7}  precision  recall      F"]
     for c, name in zip(shown, names, strict=True):
         row = f"{scores.precision[c]:>9.3f}  {scores.recall[c]:>6.3f}  {scores.f[c]:.3f}"
         lines.append(f"  {name:<{width}}  {int(scores.pages[c]):>7,}  {row}")
-    if len(order) > SHOWN_CLASSES:
-        more = counted(len(order) - SHOWN_CLASSES, "more class", "more classes")
+    if len(scores.classes) > SHOWN_CLASSES:
+        more = counted(len(scores.classes) - SHOWN_CLASSES, "more class", "more classes")
         lines.append(f"  and {more}, of fewer pages (--report, --scores)")
     return lines
 

@@ -9,8 +9,8 @@ from markupsafe import Markup
 
 from webwinnow.classify.charts import MOST_CLASSES, confusion_chart, reliability_chart
 from webwinnow.classify.classifiers import LinearSVM
-from webwinnow.classify.run import Trained
 from webwinnow.classify.scores import ClassScores
+from webwinnow.classify.train import Trained
 from webwinnow.counted import counted
 from webwinnow.inspect.templating import Section, shortened, summary_page
 from webwinnow.page.urls import is_web_link
@@ -110,7 +110,7 @@ def _charts(trained: Trained) -> Iterator[Section | list[Section]]:
 
 
 def _classes(scores: ClassScores) -> Section:
-    order = sorted(range(len(scores.classes)), key=lambda c: (-int(scores.pages[c]), scores.classes[c]))[:MOST_ROWS]
+    order = scores.largest(MOST_ROWS)
     rows = [
         [
             scores.classes[c],

@@ -4,40 +4,38 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_args
 
 import typer
 
-from webwinnow.classify.category import CategoryModel
+from webwinnow import plugins
 from webwinnow.cli import options as opt
-from webwinnow.cli.terminal import UNCHANGED, ShownProgress, finish, shown_progress, stoppable
-from webwinnow.crawl.crawling import crawl as crawl_sites
-from webwinnow.crawl.crawling import state_folder
-from webwinnow.crawl.settings import CrawlSettings
-from webwinnow.errors import InputError, SettingsError, WebwinnowError
-from webwinnow.judge.tasks import DEFAULT_TASK, task_of
-from webwinnow.methods.registry import DEFAULT_METHOD
-from webwinnow.methods.viewsettings import METHOD, VIEW_ONLY, ViewSettings
-from webwinnow.page.parsing import ParseLimits
-from webwinnow.page.urls import SiteKey, is_web_link
-from webwinnow.replicas.sketches import ReplicaSettings
+from webwinnow.cli.terminal import UNCHANGED, finish, shown_progress, stoppable
+from webwinnow.errors import WebwinnowError
+from webwinnow.methods.registry import CleaningSettings, method_named
+from webwinnow.methods.viewsettings import DOCVIEW, VIEW_ONLY
 from webwinnow.run.cleaning import is_unfinished, run, run_folder
-from webwinnow.run.corpusfilter import CorpusFilter
 from webwinnow.run.outputs import STDOUT, check_apart, check_output, output_format
-from webwinnow.run.rows import ColumnNames
-from webwinnow.run.settings import RunSettings
+from webwinnow.run.readers import Reader
+from webwinnow.run.settings import Rendering, RunSettings
+from webwinnow.settings import SITE, declared
 from webwinnow.site.modelstore import open_models
 from webwinnow.site.templates import TemplateList
-from webwinnow.storage.atomic import scratch_folder
 
 PANEL = "Clean"
-_RUN, _VIEW, _CRAWL = RunSettings(), ViewSettings(), CrawlSettings()
-CRAWL_OPTIONS = "pages scope allow_url deny_url sitemaps delay render browsers allow_private allow resolve".split()
-"""Options that only a crawl reads."""
+URLS: Reader = plugins.load("reader", "url").READER
 
 
+@opt.settings_options(
+    RunSettings,
+    URLS.settings,
+    hidden=[URLS.settings],
+    shown={"crawl.pages": SITE, "crawl.render": SITE},
+    hide="shard_pages stop_words tmp address",
+)
 def clean(
     context: typer.Context,
     inputs: Annotated[list[str], opt.pages_argument("URLs of sites to crawl")],
@@ -50,83 +48,17 @@ def clean(
         int | None,
         opt.writing("Make the output a folder of files, each with this many records at most.", min=1),
     ] = None,
-    also: Annotated[list[str] | None, opt.writing("Add markdown or html to each record; repeatable.")] = None,
-    method: opt.Method = DEFAULT_METHOD,
-    favor: opt.Favoring = None,
-    task: opt.Task = DEFAULT_TASK,
-    comments: opt.Comments = None,
-    keep: opt.Keep = None,
-    drop: opt.Drop = None,
-    tables: opt.Tables = True,
-    models: opt.Models = None,
     set_: opt.Settings = None,
     stop_words: opt.StopWords = None,
-    css: opt.Css = False,
-    learn_pages: opt.LearnPages = _RUN.learn_pages,
-    site_by: opt.SiteBy = "host",
-    max_bytes: opt.MaxBytes = opt.MAX_BYTES,
-    url_column: opt.UrlColumn = _RUN.columns.url,
-    html_column: opt.HtmlColumn = _RUN.columns.html,
-    id_column: opt.IdColumn = _RUN.columns.page_id,
-    lang: opt.Languages = None,
-    min_words: opt.MinWords = 0,
-    quality: opt.Quality = "none",
-    signals: opt.Signals = False,
-    view: Annotated[
-        bool, opt.writing("Fill type, keywords, abstract and relevant links; without, a run is faster.")
-    ] = True,
-    keywords: Annotated[int, opt.writing("Keywords of a record.")] = _VIEW.keywords,
-    sentences: Annotated[
-        int | None, opt.writing("Sentences in the abstract of a record; by default 5, and a fifth of the text at most.")
-    ] = _VIEW.sentences,
-    categories: Annotated[
-        Path | None,
-        opt.writing("Fill category with this model (classify train --classifier docview); pages are cleaned as in it."),
-    ] = None,
-    classes: Annotated[
-        Path | None,
-        opt.writing("Fill category with the classes of this model, as classify apply does."),
-    ] = None,
-    none: Annotated[
-        float | None,
-        opt.setting(
-            "Least probability of none of the classes for that answer, with --classes. [default: all have a class]",
-            min=0,
-            max=1,
-        ),
-    ] = None,
-    least: Annotated[
-        float,
-        opt.setting(
-            "Least probability of a class; pages below have none, with --classes.", "--min-probability", min=0, max=1
-        ),
-    ] = 0.0,
     replicas: Annotated[
-        bool, opt.writing("Find near-duplicates: replica_of names the page that a record repeats.")
+        bool, opt.keeping("Find near-duplicates: replica_of names the page that a record repeats.")
     ] = True,
-    jobs: opt.Jobs = _RUN.jobs,
     resume: opt.Resume = False,
     tmp: opt.Tmp = None,
-    page_seconds: opt.PageSeconds = _RUN.page_seconds,
-    worker_memory: Annotated[
-        int, opt.running("Megabytes of a worker; a page that needs more fails.")
-    ] = _RUN.worker_memory >> 20,
     quiet: opt.Quiet = False,
     engine: opt.Engine = "local",
     address: opt.Address = None,
-    pages: Annotated[int, opt.most_pages(panel=opt.CRAWL)] = _CRAWL.pages,
-    scope: opt.Scope = _CRAWL.scope,
-    allow_url: opt.AllowUrls = None,
-    deny_url: opt.DenyUrls = None,
-    sitemaps: opt.Sitemaps = _CRAWL.sitemaps,
-    delay: opt.Delay = _CRAWL.delay,
-    render: opt.Render = _CRAWL.render,
-    browsers: opt.Browsers = _CRAWL.browsers,
-    render_set: opt.RenderSet = None,
-    screenshots: opt.Screenshots = _CRAWL.screenshots,
-    allow_private: opt.AllowPrivate = False,
-    allow: opt.Allow = None,
-    resolve: opt.Resolve = None,
+    **_: Any,
 ) -> None:
     """Clean a crawl: one record for each page, in the order (site, input).
 
@@ -143,74 +75,32 @@ def clean(
         webwinnow clean crawl.warc.gz -o corpus.parquet --lang en,de --quality fineweb --shard-pages 100000
         webwinnow clean crawl.warc.gz -o clean.jsonl --drop .related --drop '//div[@id="ads"]' --no-tables
 
-    A URL is crawled first (webwinnow crawl); the WARC file is kept beside the output.
+    A URL is crawled first (webwinnow crawl); the WARC file is kept beside the output. Every other setting is given with
+    --set, as in `--set run.page_seconds=30` or `--set crawl.pages=100`; `webwinnow methods --run` lists them.
     """
-    opt.check_learns(context, method)
-    if models is not None:
-        opt.check_read(context, "--models", "learn_pages")
-    if not view:
-        _check_without_view(context, method, set_ or [], has_categories=categories is not None)
-    if not any(map(is_web_link, inputs)):
-        opt.check_needs(context, "a URL to crawl", *CRAWL_OPTIONS)
-    elif render == "never":
-        opt.check_needs(context, "--render", "browsers")
-    if classes is None:
-        opt.check_read(context, "without --classes", "none", "least")
-    renderings = {*(also or ()), *({format} & {"markdown", "html"})}
-    settings = RunSettings(
-        method=method,
-        cleaning=opt.cleaning_settings(
-            set_, favor, comments, stop_words, method=method, keywords=keywords, sentences=sentences
-        ),
-        models=None if models is None else str(open_models(models).path.absolute()),
-        view=view,
-        categories=None if categories is None else str(categories.absolute()),
-        classes=None if classes is None else str(classes.absolute()),
-        class_none=none,
-        class_least=least,
-        task=task_of(task),
-        site_by=SiteKey.parse(site_by),
-        also=tuple(sorted(filter(None, renderings))),
-        limits=ParseLimits(max_bytes=max_bytes, css=css),
-        learn_pages=learn_pages,
-        jobs=jobs,
-        page_seconds=page_seconds,
-        worker_memory=worker_memory << 20,
+    chosen = opt.Chosen(context, RunSettings, URLS.settings, pairs=set_)
+    if stop_words is not None:
+        chosen.suppose_stop_words(stop_words)
+    settings = _run_settings(chosen, is_default_cleaning=stop_words is None)
+    has_urls = any(map(URLS.takes, inputs))
+    if not has_urls:
+        chosen.refuse("without a URL to crawl", *URLS.settings.groups())
+    crawling = chosen.settings(URLS.settings)
+    if crawling.render == "never":
+        chosen.refuse("without --render", "crawl.browsers", "crawl.render_set", "crawl.screenshots")
+    settings = replace(
+        settings,
+        also=tuple(sorted({*settings.also, *(one for one in get_args(Rendering) if one == format)})),
         rejected=rejected is not None,
-        replicas=ReplicaSettings() if replicas else None,
-        columns=ColumnNames(url=url_column, html=html_column, page_id=id_column),
-        selection=opt.selection_of(keep, drop, tables=tables),
-        corpus=CorpusFilter(languages=opt.names_in(lang or ""), min_words=min_words, quality=quality, signals=signals),
-    )
-    if categories is not None:
-        trained = CategoryModel.load(categories).cleaning
-        options = ("method", "favor", "task", "comments", "set_", "stop_words")
-        if trained and not any(opt.is_given(context, name) for name in options):
-            settings = settings.cleaning_as(trained)
-    if settings.cleaning.template.found is not None:
-        TemplateList.load(Path(settings.cleaning.template.found))
-    guard = opt.guard_of(allow_private, allow, resolve)
-    crawling = CrawlSettings(
-        pages=pages,
-        scope=scope,
-        delay=delay,
-        guard=guard,
-        render=render,
-        browsers=browsers,
-        render_set=opt.check_rendering(render, render_set),
-        screenshots=screenshots,
-        allow_urls=tuple(allow_url or ()),
-        deny_urls=tuple(deny_url or ()),
-        sitemaps=sitemaps,
+        replicas=settings.replicas if replicas else None,
     )
     with stoppable(lambda: _after_stop(inputs, out, tmp)), _named_folder(out, tmp):
         again = resume and is_unfinished(out, tmp)
         check_output(out, output_format(out, format), shards=shard_pages is not None, again=again)
-        crawled = crawl_beside(out) if out != STDOUT and any(map(is_web_link, inputs)) else None
-        check_apart(inputs, out, rejected, crawled)
+        check_apart(inputs, out, rejected, URLS.kept_file(out) if out != STDOUT and has_urls else None)
         with (
             shown_progress(quiet=quiet) as progress,
-            crawled_inputs(inputs, out, crawling, progress, resume=resume) as given,
+            URLS.fetched(inputs, out, crawling, resume=resume, **progress.callbacks) as given,
         ):
             summary = run(
                 given,
@@ -221,20 +111,34 @@ def clean(
                 rejected=rejected,
                 resume=resume,
                 tmp=tmp,
-                engine=opt.chosen_engine(engine, address, jobs),
+                engine=opt.chosen_engine(engine, address, settings.jobs),
                 **progress.callbacks,
             )
     finish(summary.lines(), quiet=quiet, failed=summary.failed or progress.partial_inputs)
 
 
-def _check_without_view(context: typer.Context, method: str, pairs: list[str], *, has_categories: bool) -> None:
-    """Raise `SettingsError` for what only type, keywords, abstract and relevant links of a record read."""
-    opt.check_read(context, "--no-view", "keywords", "sentences")
-    for name in (pair.partition("=")[0].strip() for pair in pairs):
-        group, _, field = name.partition(".")
-        is_read = field not in VIEW_ONLY and (method == group or has_categories)
-        if group == METHOD and not is_read:
-            raise SettingsError(f"{name} has no effect with --no-view; leave it out")
+def _run_settings(chosen: opt.Chosen, *, is_default_cleaning: bool) -> RunSettings:
+    """The settings of the run, all of which have an effect."""
+    settings = chosen.settings(RunSettings)
+    chosen.check_method(settings.method)
+    if not method_named(settings.method).learns:
+        chosen.refuse(f"with --method {settings.method}", "run.models", "run.learn_pages")
+    if settings.models is not None:
+        chosen.refuse("with --models", "run.learn_pages")
+        open_models(Path(settings.models))
+    if settings.classes is None:
+        chosen.refuse("without --classes", "run.class_none", "run.class_least")
+    if not settings.view:
+        is_read = settings.method == DOCVIEW or settings.categories is not None
+        names = VIEW_ONLY if is_read else chosen.groups[DOCVIEW].__dataclass_fields__
+        chosen.refuse("with --no-view", *(f"{DOCVIEW}.{name}" for name in names))
+    if settings.cleaning.template.found is not None:
+        TemplateList.load(Path(settings.cleaning.template.found))
+    cleaning = {(group, name) for group, own in CleaningSettings.groups().items() for name in declared(own)}
+    cleaning = (cleaning - {(DOCVIEW, name) for name in VIEW_ONLY}) | {("run", "method"), ("run", "task")}
+    if is_default_cleaning and cleaning.isdisjoint(chosen.given):
+        return settings.cleaned_as_trained()
+    return settings
 
 
 def _after_stop(inputs: list[str], out: str, tmp: Path | None) -> str:
@@ -242,22 +146,8 @@ def _after_stop(inputs: list[str], out: str, tmp: Path | None) -> str:
     folder = run_folder(out, tmp)
     if folder is not None and folder.is_dir():
         return f"{folder} has what was done; the same command with --resume continues, and removes it"
-    if out == STDOUT or not any(map(is_web_link, inputs)):
-        return UNCHANGED
-    warc = crawl_beside(out)
-    if state_folder(warc).is_dir():
-        return (
-            f"{warc} has what was fetched, {state_folder(warc)} the state of the crawl; "
-            "the same command with --resume continues"
-        )
-    if warc.exists():
-        return f"{warc} has the pages of the crawl; the same command with --resume cleans them without another"
-    return UNCHANGED
-
-
-def crawl_beside(out: str) -> Path:
-    """The WARC file of the crawl of a run that is given URLs."""
-    return Path(out).with_name(f"{Path(out).name}.warc.gz")
+    kept = URLS.after_stop(out) if out != STDOUT and any(map(URLS.takes, inputs)) else None
+    return kept or UNCHANGED
 
 
 @contextmanager
@@ -271,26 +161,3 @@ def _named_folder(out: str, tmp: Path | None) -> Iterator[None]:
             kept = f"{folder} has what was done: --resume continues that run, without --resume it is started again"
             sys.stderr.write(f"webwinnow: {kept}\n")
         raise
-
-
-@contextmanager
-def crawled_inputs(
-    inputs: list[str], out: str, settings: CrawlSettings, progress: ShownProgress, *, resume: bool
-) -> Iterator[list[str]]:
-    """The inputs with a WARC file in place of URLs. It is kept beside the output, unless that is standard output.
-
-    With `resume` an interrupted crawl continues, and a finished one is not repeated.
-    """
-    starts = [given for given in inputs if is_web_link(given)]
-    if not starts:
-        yield inputs
-        return
-    with ExitStack() as folders:
-        warc = folders.enter_context(scratch_folder()) / "crawl.warc.gz" if out == STDOUT else crawl_beside(out)
-        unfinished = state_folder(warc).is_dir()
-        if not resume or unfinished or not warc.exists():
-            found = crawl_sites(starts, warc, settings, resume=resume and unfinished, **progress.callbacks)
-            if not found.stored:
-                why = ", ".join(f"{reason} ({count:,})" for _, reason, count in found.reasons) or found.ended
-                raise InputError(f"{' '.join(starts)}: no page could be fetched: {why}")
-        yield [str(warc), *(given for given in inputs if not is_web_link(given))]

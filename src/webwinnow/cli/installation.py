@@ -25,7 +25,8 @@ from webwinnow.platforms import cpu_count
 State = Literal["ok", "missing", "broken"]
 
 KERNELS: Final = """
-_htmltree _layout _memory _nodes _sections _structures _textquality _treebytes _words cleaning._judging docview._view
+_htmlnames _htmltokens _htmltree _layout _memory _nodes _sections _structures _textquality _treebytes _words
+cleaning._judging docview._view
 pagemeta._finding pagemodel._genre pagemodel._scoring render._text replicas._sketches site._mapping site._structuremap
 site._styles sitemining.hmt._passes
 """.split()
@@ -144,7 +145,7 @@ def _cleaned_sample() -> tuple[str, list[str], str]:
     """Learn a small site and clean a page of it, in another process: a damaged compiled part may end it."""
     pages = [SAMPLE.format(number=number) for number in range(3)]
     program = f"import webwinnow; pages = {pages!r}; print(webwinnow.learn(pages).clean(pages[0]).text)"
-    command = [sys.executable, "-c", program]
+    command = [sys.executable, "-P", "-c", program]
     code, said = _answer(command, with_path=True)
     is_clean = code == 0 and "Page 0 has a sentence of content" in said
     last = said.strip().rpartition("\n")[2] or f"exit code {code}"

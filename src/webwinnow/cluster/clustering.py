@@ -15,8 +15,9 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow.cluster.settings import KMeans
 from webwinnow.counted import counted
-from webwinnow.errors import InputError, MissingExtra, SettingsError, check_range
+from webwinnow.errors import InputError, MissingExtra, SettingsError
 
 try:
     import scipy.sparse as sp
@@ -26,9 +27,6 @@ try:
 except ImportError:  # pragma: no cover - an installation without the extra
     raise MissingExtra("clustering", "mining") from None
 
-ITERATIONS: Final = 30
-"""Thesis 5.1.1: the algorithm ends after 30 iterations."""
-STARTS: Final = ("random", "k-means++")
 NO_CLUSTER: Final = -1
 """The label of a page without features, which is similar to no page."""
 SIDE_BY_SIDE: Final = 32
@@ -43,28 +41,6 @@ ROWS_AT_ONCE: Final = 1 << 16
 """Rows whose cosines are computed at once."""
 
 Labels = NDArray[np.int32]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KMeans:
-    """Settings of k-means.
-
-    - `k`: clusters.
-    - `iterations`: at most; a run ends sooner when no page changes its cluster.
-    - `start`: `random` pages as first centroids (the thesis), or `k-means++`, where each next one is sampled by its
-      distance from those before.
-    - `batch`: None for all pages in every iteration, or the number of pages sampled per iteration (mini-batch).
-    """
-
-    k: int
-    iterations: int = ITERATIONS
-    start: str = "random"
-    batch: int | None = None
-
-    def __post_init__(self) -> None:
-        check_range(self, "k", "iterations", "batch", least=1)
-        if self.start not in STARTS:
-            raise SettingsError(f"there is no start {self.start!r}; there are: {', '.join(STARTS)}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,6 +95,15 @@ class UnitRows:
         page = np.flatnonzero(length > 0)
         exact = sp.diags_array(1 / length[page]).tocsr() @ csr[page]
         return cls(exact.astype(np.float32), exact.T.tocsr(), page, csr.shape[0])
+
+    def clustering(
+        self, label: Labels, similarity: NDArray[Any], iterations: int = 1, *, converged: bool = True
+    ) -> Clustering:
+        """The clusters of these rows as clusters of all pages."""
+        labels = np.full(self.pages, NO_CLUSTER, np.int32)
+        similarities = np.zeros(self.pages, np.float32)
+        labels[self.page], similarities[self.page] = label, similarity
+        return Clustering(labels, similarities, iterations, converged)
 
 
 def k_means(
@@ -183,8 +168,8 @@ def _lloyd(unit: UnitRows, settings: KMeans, draws: list[np.random.Generator]) -
         label, similarity = _nearest(unit.rows, centroids, k)
         settled = (label == before).all(axis=0)
         for place in np.flatnonzero(settled | (iteration == settings.iterations)):
-            found[active[place]] = _clustering(
-                unit, label[:, place], similarity[:, place], iteration, bool(settled[place])
+            found[active[place]] = unit.clustering(
+                label[:, place], similarity[:, place], iteration, converged=bool(settled[place])
             )
         if settled.any():
             active, before, label = active[~settled], before[:, ~settled], label[:, ~settled]
@@ -212,19 +197,8 @@ def _mini_batches(unit: UnitRows, settings: KMeans, draws: list[np.random.Genera
             sums += some.T @ _membership(label, settings.k)
             centroids = _centroids(sums, centroids)
         label, similarity = _nearest(unit.rows, centroids, settings.k)
-        found.append(_clustering(unit, label[:, 0], similarity[:, 0], settings.iterations, converged=False))
+        found.append(unit.clustering(label[:, 0], similarity[:, 0], settings.iterations, converged=False))
     return found
-
-
-def _clustering(
-    unit: UnitRows, label: Labels, similarity: NDArray[np.float32], iterations: int, converged: bool
-) -> Clustering:
-    """The result for the rows as a result for all pages."""
-    labels = np.full(unit.pages, NO_CLUSTER, np.int32)
-    similarities = np.zeros(unit.pages, np.float32)
-    labels[unit.page] = label
-    similarities[unit.page] = similarity
-    return Clustering(labels, similarities, iterations, converged)
 
 
 # Steps of Figure 5-1. Centroids of r runs are one array of shape (features, r * k), labels of shape (pages, r).

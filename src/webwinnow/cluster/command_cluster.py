@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import finish, shown_progress
-from webwinnow.cluster.run import (
-    DEFAULT_WEIGHTING,
-    ClusteredCollection,
-    check_clusters_output,
-    cluster_collection,
-    is_feature_file,
-    write_clusters,
-)
+from webwinnow.cluster.settings import DEFAULT_WEIGHTING, ClusterSettings
 from webwinnow.counted import counted
 from webwinnow.errors import SettingsError
 from webwinnow.features.vectors import VectorSettings
 from webwinnow.run.outputs import STDOUT, check_apart, check_output, write_bytes
 from webwinnow.run.tablefiles import read_label_column
+
+if TYPE_CHECKING:
+    from webwinnow.cluster.run import ClusteredCollection
 
 PANEL = "Mine"
 
@@ -89,8 +85,13 @@ def cluster(
         webwinnow features crawl.warc.gz -o f.npz; webwinnow cluster f.npz -o clusters.csv
         webwinnow cluster shops.parquet -k 5 -o clusters.jsonl --site-by column --label make
     """
-    from webwinnow.cluster.pages import ClusterSettings  # noqa: PLC0415 (an optional extra, and slow to load)
-    from webwinnow.cluster.report import write_cluster_html  # noqa: PLC0415
+    from webwinnow.cluster.report import write_cluster_html  # noqa: PLC0415 (an optional extra, and slow to load)
+    from webwinnow.cluster.run import (  # noqa: PLC0415
+        check_clusters_output,
+        cluster_collection,
+        is_feature_file,
+        write_clusters,
+    )
 
     ignored = ("runs", "start", "iterations", "batch") if algorithm == "hdbscan" else ("least_pages",)
     opt.check_read(context, f"--algorithm {algorithm}", *ignored)
@@ -138,12 +139,12 @@ def _clusters_summary(collection: ClusteredCollection, page: Path | None) -> lis
         if not found.suggestion.stands_out:
             most = max(found.suggestion.trials)
             lines.append(f"no number of clusters from 2 to {most:,} stands out; -k gives one that suits you")
-    if found.asked > len(found.clusters) and found.algorithm == "hdbscan":
-        lines.append(f"fewer than {counted(found.asked, 'cluster')}: hdbscan found no more; a lower --min-pages may")
-    elif found.asked > len(found.clusters):
-        empty = found.asked - len(found.clusters)
+    if found.wanted > len(found.clusters) and found.algorithm == "hdbscan":
+        lines.append(f"fewer than {counted(found.wanted, 'cluster')}: hdbscan found no more; a lower --min-pages may")
+    elif found.wanted > len(found.clusters):
+        empty = found.wanted - len(found.clusters)
         rest = "is left out" if empty == 1 else "are left out"
-        lines.append(f"{empty:,} of {counted(found.asked, 'cluster')} got no page and {rest}")
+        lines.append(f"{empty:,} of {counted(found.wanted, 'cluster')} got no page and {rest}")
     if collection.outliers:
         lines.append(f"{counted(collection.outliers, 'page is an outlier', 'pages are outliers')}, in no cluster")
     if collection.without_features:

@@ -6,16 +6,12 @@ import math
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import HDBSCAN
+from threadpoolctl import threadpool_limits
 
 from webwinnow.cluster.clustering import NO_CLUSTER, Clustering, Labels, UnitRows, members
 from webwinnow.cluster.tree import cluster_tree
-from webwinnow.errors import MissingExtra
-
-try:
-    from sklearn.cluster import HDBSCAN
-    from threadpoolctl import threadpool_limits
-except ImportError:  # pragma: no cover - an installation without the extra
-    raise MissingExtra("clustering", "mining") from None
 
 LEAST_PAGES: Final = 5
 """By default a cluster has at least half the square root of the number of pages, and this many (ours)."""
@@ -47,38 +43,27 @@ def density_clusters(unit: UnitRows, *, least_pages: int | None = None, k: int |
         label = np.where(found >= 0, found, NO_CLUSTER).astype(np.int32)
     if label.max(initial=NO_CLUSTER) < 1:  # no two groups: all pages are one cluster
         label = np.zeros(pages, np.int32)
-    label = _joined(unit, label)
+    label = _joined(label, _cosines(unit, label))
     if k is not None and label.max() >= k:
         alone = UnitRows(unit.rows, unit.columns, np.arange(pages), pages)
         groups = np.array(cluster_tree(alone, label, lambda _: "").cut(k))
         _, number = np.unique(groups, return_inverse=True)
         label = np.where(label >= 0, number[label], NO_CLUSTER).astype(np.int32)
-    return _clustering(unit, label)
+    cosine = _cosines(unit, label)
+    return unit.clustering(label, np.where(label >= 0, cosine[np.arange(pages), np.maximum(label, 0)], 0))
 
 
-def _cosines(unit: UnitRows, label: Labels) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+def _cosines(unit: UnitRows, label: Labels) -> NDArray[np.float64]:
     """The cosine of each row and each centroid."""
     centre = (members(label) @ unit.rows.astype(np.float64)).toarray()
     length = np.linalg.norm(centre, axis=1, keepdims=True)
-    found: np.ndarray[tuple[int, int], np.dtype[np.float64]] = np.round(
-        unit.rows @ (centre / np.where(length > 0, length, 1)).T, 6
-    )
+    found: NDArray[np.float64] = np.round(unit.rows @ (centre / np.where(length > 0, length, 1)).T, 6)
     return found
 
 
-def _joined(unit: UnitRows, label: Labels) -> Labels:
-    """Outliers that are similar to a cluster join it."""
-    cosine = _cosines(unit, label)
+def _joined(label: Labels, cosine: NDArray[np.float64]) -> Labels:
+    """Labels with the outliers that are similar to a cluster in it."""
     least = JOIN_SHARE * np.array([cosine[label == c, c].mean() for c in range(cosine.shape[1])])
     nearest = cosine.argmax(axis=1)
     joins = (label == NO_CLUSTER) & (cosine[np.arange(len(label)), nearest] >= least[nearest])
     return np.where(joins, nearest, label).astype(np.int32)
-
-
-def _clustering(unit: UnitRows, label: Labels) -> Clustering:
-    cosine = _cosines(unit, label)
-    own = np.where(label >= 0, cosine[np.arange(len(label)), np.maximum(label, 0)], 0)
-    labels = np.full(unit.pages, NO_CLUSTER, np.int32)
-    similarity = np.zeros(unit.pages, np.float32)
-    labels[unit.page], similarity[unit.page] = label, own
-    return Clustering(labels, similarity, 1, converged=True)

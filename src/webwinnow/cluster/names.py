@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.cluster.clustering import Labels, UnitRows, members
-from webwinnow.cluster.phrases import PhraseRows
+from webwinnow.cluster.rows import PhraseRows
 from webwinnow.features.weighting import TOPIC_PREFIX
 from webwinnow.page.words import IMAGE_PREFIX, LINK_PREFIX
 
@@ -25,7 +25,7 @@ LONGEST_TERM: Final = 40
 """Characters of a term in a name: pages are untrusted input."""
 PHRASE_SHARE: Final = 0.4
 """A phrase replaces its stronger word in a name if it is at least this strong relative to the word (ours)."""
-OWN_SHARE: Final = 0.5
+HOST_SHARE: Final = 0.5
 """A part of a site's host names no cluster if more than this share of the pages with it are on such sites."""
 _PARTS = re.compile(r"[^\W\d_]+")
 
@@ -159,17 +159,9 @@ def _site_words(present: Any, sites: list[str], names: Sequence[str]) -> NDArray
     by_word = present.tocsc()
     for part in sorted(set().union(*parts_of.values()) & set(column)):
         pages = by_word[:, [column[part]]].indices
-        own = sum(part in parts_of[sites[page]] for page in pages.tolist())
-        found[column[part]] = own > OWN_SHARE * len(pages)
+        there = sum(part in parts_of[sites[page]] for page in pages.tolist())
+        found[column[part]] = there > HOST_SHARE * len(pages)
     return found
-
-
-def cluster_terms(
-    unit: UnitRows, label: Labels, vocabulary: Sequence[str], *, most: int = TERMS
-) -> list[list[tuple[str, float]]]:
-    """The strongest terms of each cluster with their strength, the strongest first (`ClusterTerms.of_clusters`)."""
-    counted = ClusterTerms.of(unit, label, vocabulary)
-    return [list(counted.of_clusters([cluster], most).words) for cluster in range(len(counted.sizes))]
 
 
 def numbered(names: Sequence[str]) -> list[str]:

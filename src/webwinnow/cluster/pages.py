@@ -2,75 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.cluster.clustering import ITERATIONS, Clustering, KMeans, UnitRows, best_run, k_means
+from webwinnow.cluster.clustering import Clustering, UnitRows, best_run, k_means
 from webwinnow.cluster.count import Suggestion, suggest_k
 from webwinnow.cluster.density import density_clusters
-from webwinnow.cluster.latent import DIRECTIONS, latent_rows
+from webwinnow.cluster.latent import drawn_pages, latent_rows, plane
 from webwinnow.cluster.names import ClusterTerms, numbered
-from webwinnow.cluster.pagemap import drawn_pages, plane
 from webwinnow.cluster.rows import PageRows
+from webwinnow.cluster.settings import ClusterSettings, KMeans
 from webwinnow.cluster.tree import ClusterTree, cluster_tree
 from webwinnow.counted import counted
-from webwinnow.errors import InputError, SettingsError, check_range
-from webwinnow.progress import Progress
+from webwinnow.errors import InputError
+from webwinnow.progress import Progress, no_progress
 
-ALGORITHMS: Final = ("k-means", "hdbscan")
 MANY_PAGES: Final = 50_000
 """Larger collections are clustered by mini-batches."""
 BATCH: Final = 10_000
 """Pages in a mini-batch."""
-RUNS: Final = 20
-"""Runs, of which the best is used. On car makes the best of 20 by cohesion has a mean F of 0.95, a run 0.81 (in-sample,
-docs/cluster.md); more gain little."""
-MOST_RUNS: Final = 10_000
-MOST_SEED: Final = 2**32 - 1
-"""scikit-learn takes no other."""
 TYPICAL: Final = 5
 """Pages nearest to the centroid that represent a cluster."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterSettings:
-    """Settings of `cluster_pages`.
-
-    - `k`: clusters; None to choose the number (`suggest_k`, or HDBSCAN). HDBSCAN finds at most `k`.
-    - `algorithm`: `k-means`, every page in a cluster, or `hdbscan`, where pages between clusters are outliers.
-    - `directions`: latent semantic directions to cluster in; 0 for the words themselves (thesis 5.1.1).
-    - `least_pages`: pages of a cluster at least (HDBSCAN); None for half the root of the number of pages, 5 at least.
-    - `runs`: the number of starts; the run with the greatest cohesion is used.
-    - `start`, `iterations`: as in `KMeans`.
-    - `batch`: pages in a mini-batch; None for all pages up to `MANY_PAGES`, and `BATCH` beyond.
-    - `seed`: of all random numbers. `jobs`: threads; the result does not depend on them.
-    - `map`: whether to lay out the pages on a plane.
-    """
-
-    k: int | None = None
-    algorithm: str = "k-means"
-    directions: int = DIRECTIONS
-    least_pages: int | None = None
-    runs: int = RUNS
-    start: str = "k-means++"
-    iterations: int = ITERATIONS
-    batch: int | None = None
-    seed: int = 0
-    jobs: int = 1
-    map: bool = True
-
-    def __post_init__(self) -> None:
-        KMeans(k=1 if self.k is None else self.k, iterations=self.iterations, start=self.start, batch=self.batch)
-        if self.algorithm not in ALGORITHMS:
-            raise SettingsError(f"there is no algorithm {self.algorithm!r}; there are: {', '.join(ALGORITHMS)}")
-        check_range(self, "jobs", least=1)
-        check_range(self, "runs", least=1, most=MOST_RUNS)
-        check_range(self, "directions", least=0)
-        check_range(self, "seed", least=0, most=MOST_SEED)
-        check_range(self, "least_pages", least=2)
 
 
 class Cluster(NamedTuple):
@@ -89,7 +44,7 @@ class ClusteredPages(NamedTuple):
     - `clustering`: the number of the cluster of each page, or `NO_CLUSTER`.
     - `tree`: the hierarchy of the clusters.
     - `compared`: whether each page has features to compare; with HDBSCAN such pages may be outliers.
-    - `asked`: the number of clusters that was given, suggested or else found. `suggestion` is None if it was given.
+    - `wanted`: the number of clusters that was given, suggested or else found. `suggestion` is None if it was given.
     - `algorithm`: as in `ClusterSettings`.
     - `drawn`, `points`: the pages on the map, and their coordinates from 0 to 1.
     """
@@ -98,7 +53,7 @@ class ClusteredPages(NamedTuple):
     clusters: tuple[Cluster, ...]
     tree: ClusterTree
     compared: NDArray[np.bool_]
-    asked: int
+    wanted: int
     suggestion: Suggestion | None
     drawn: NDArray[np.int64]
     points: NDArray[np.float64]
@@ -115,7 +70,7 @@ def cluster_pages(
 ) -> ClusteredPages:
     """Cluster the pages of a collection and describe the clusters."""
     settings = settings or ClusterSettings()
-    progress = on_progress or (lambda _stage, _done, _total: None)
+    progress = on_progress or no_progress
     words = UnitRows.of(rows.matrix)
     if not len(words.page):
         raise InputError(f"none of {counted(words.pages, 'page')} has a feature: there is nothing to cluster")
@@ -155,18 +110,21 @@ def _best_k_means(
     k = settings.k or (suggestion.k if suggestion else 1)
     batch = settings.batch or (BATCH if len(unit.page) > MANY_PAGES else None)
     how = KMeans(k=k, iterations=settings.iterations, start=settings.start, batch=batch)
-    best: Clustering | None = None
-    for done, run in enumerate(k_means(unit, how, runs=settings.runs, seed=settings.seed, jobs=settings.jobs), start=1):
-        best = run if best is None else best_run([best, run])
-        progress("cluster", done, settings.runs)
-    assert best is not None
-    return best, k, suggestion
+    runs = k_means(unit, how, runs=settings.runs, seed=settings.seed, jobs=settings.jobs)
+    return best_run(_shown(runs, settings.runs, progress)), k, suggestion
+
+
+def _shown(found: Iterator[Clustering], runs: int, progress: Progress) -> Iterator[Clustering]:
+    """The runs, with progress."""
+    for done, run in enumerate(found, start=1):
+        yield run
+        progress("cluster", done, runs)
 
 
 def _described(terms: ClusterTerms, found: Clustering) -> tuple[Cluster, ...]:
-    own = [terms.of_clusters([cluster]) for cluster in range(len(terms.sizes))]
+    of_each = [terms.of_clusters([cluster]) for cluster in range(len(terms.sizes))]
     described = []
-    for cluster, (name, some) in enumerate(zip(numbered([one.name for one in own]), own, strict=True)):
+    for cluster, (name, some) in enumerate(zip(numbered([one.name for one in of_each]), of_each, strict=True)):
         pages = np.flatnonzero(found.label == cluster)
         similarity = found.similarity[pages]
         nearest = pages[np.lexsort((pages, -similarity))[:TYPICAL]]

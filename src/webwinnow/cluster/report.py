@@ -87,10 +87,10 @@ def _card(collection: ClusteredCollection, number: int, time: OverTime) -> dict[
     """A cluster as the template shows it: its terms, its pages from the centroid outwards, and its dates."""
     found, pages = collection.found, collection.pages
     cluster, similarity = found.clusters[number], found.clustering.similarity
-    own = np.flatnonzero(found.clustering.label == number)
-    own = own[np.lexsort((own, -similarity[own]))]
+    members = np.flatnonzero(found.clustering.label == number)
+    members = members[np.lexsort((members, -similarity[members]))]
     most = max(len(cluster.typical), LISTED * cluster.size // max(len(pages), LISTED))
-    listed = [_listed(pages[page], f"{similarity[page]:.2f}") for page in own[:most].tolist()]
+    listed = [_listed(pages[page], f"{similarity[page]:.2f}") for page in members[:most].tolist()]
     return {
         "name": _shown(cluster.name),
         "size": cluster.size,
@@ -106,11 +106,11 @@ def _card(collection: ClusteredCollection, number: int, time: OverTime) -> dict[
 
 def _bars(time: OverTime, number: int) -> list[dict[str, Any]]:
     """The pages of a cluster over time as bars; none unless dates differ."""
-    own = time.pages[:, number].tolist() if len(time.periods) > 1 else []
-    highest = max(own, default=0) or 1
+    counts = time.pages[:, number].tolist() if len(time.periods) > 1 else []
+    highest = max(counts, default=0) or 1
     return [
         {"period": period, "pages": pages, "height": BAR * pages / highest}
-        for period, pages in zip(time.periods, own, strict=False)
+        for period, pages in zip(time.periods, counts, strict=False)
     ]
 
 
@@ -169,9 +169,9 @@ def _map(collection: ClusteredCollection) -> dict[str, Any]:
         )
     labels = []
     for number, cluster in enumerate(found.clusters):
-        own = places[label == number]
-        if len(own):
-            x, y = own[np.abs(own - np.median(own, axis=0)).sum(axis=1).argmin()].tolist()
+        dotted = places[label == number]
+        if len(dotted):
+            x, y = dotted[np.abs(dotted - np.median(dotted, axis=0)).sum(axis=1).argmin()].tolist()
             labels.append((number + 1, shortened(_shown(cluster.name), LABEL_CHARACTERS), x, y))
     total = len(collection.pages)
     return {

@@ -6,25 +6,24 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack
+from typing import Any, Final, NamedTuple, Unpack
 
+from webwinnow.cluster.clustering import Agreement, agreement
+from webwinnow.cluster.overtime import OverTime, over_time
+from webwinnow.cluster.pages import ClusteredPages, cluster_pages
+from webwinnow.cluster.rows import PageRows, PhraseCollector
+from webwinnow.cluster.settings import ClusterSettings
 from webwinnow.errors import SettingsError
-from webwinnow.features.featurefile import FeaturePage, collect_features
+from webwinnow.features.run import FeaturePage, collect_features
 from webwinnow.features.vectors import VectorSettings
 from webwinnow.page.metadata import metadata
 from webwinnow.page.urls import is_web_link
 from webwinnow.progress import Progress
-from webwinnow.run.outputs import check_output, output_format, write_output
+from webwinnow.record.fields import Field, FieldKind
+from webwinnow.run.outputs import OutputFormat, check_output, output_format, write_output
 from webwinnow.run.parsedcollection import OpenOptions, ParsedCollection
-from webwinnow.run.rows import Field, FieldKind
 from webwinnow.run.settings import CollectionSettings
 from webwinnow.run.unpacking import ProblemListener, ignore_problem
-
-if TYPE_CHECKING:
-    from webwinnow.cluster.clustering import Agreement
-    from webwinnow.cluster.overtime import OverTime
-    from webwinnow.cluster.pages import ClusteredPages, ClusterSettings
-    from webwinnow.cluster.rows import PageRows
 
 CLUSTER_FIELDS: Final = (
     Field("page_id"),
@@ -43,8 +42,6 @@ GROUP_FIELDS: Final = (
 """What it adds where the hierarchy is cut."""
 NO_FEATURES: Final = "no features to compare"
 OUTLIER: Final = "an outlier: similar to no cluster"
-DEFAULT_WEIGHTING: Final = "topic"
-"""Groups pages by subject rather than by site (docs/cluster.md)."""
 
 
 class ClusteredPage(NamedTuple):
@@ -108,8 +105,6 @@ class ClusteredCollection:
 
     def over_time(self) -> OverTime:
         """The dated pages of each cluster by day, month or year."""
-        from webwinnow.cluster.overtime import over_time  # noqa: PLC0415 (an optional extra)
-
         dates = [page.date for page in self.pages]
         return over_time(self.found.clustering.label, dates, len(self.found.clusters))
 
@@ -206,9 +201,6 @@ def _clustered(
     labels: dict[str, str] | None,
     progress: Progress | None,
 ) -> ClusteredCollection:
-    from webwinnow.cluster.clustering import agreement  # noqa: PLC0415 (an optional extra)
-    from webwinnow.cluster.pages import cluster_pages  # noqa: PLC0415 (an optional extra)
-
     found = cluster_pages(rows, clusters, on_progress=progress)
     if labels is None:
         return ClusteredCollection(pages, found)
@@ -228,23 +220,21 @@ def write_clusters(
     collection: ClusteredCollection, out: str | Path, format: str | None = None, *, groups: int | None = None
 ) -> None:
     """Write one line per page as JSONL, CSV or Parquet; with `groups`, the hierarchy is cut into so many."""
-    wanted = output_format(out, format)
-    check_clusters_output(out, format)
+    wanted = check_clusters_output(out, format)
     fields = CLUSTER_FIELDS if groups is None else CLUSTER_FIELDS + GROUP_FIELDS
     write_output(collection.lines(groups), out, wanted, fields=fields)
 
 
-def check_clusters_output(out: str | Path, format: str | None = None) -> None:
-    """Raise `SettingsError` where `write_clusters` could not write; for a check before the work."""
+def check_clusters_output(out: str | Path, format: str | None = None) -> OutputFormat:
+    """The format of an output. Raises `SettingsError` where `write_clusters` could not write it."""
     wanted = output_format(out, format)
     if wanted not in ("jsonl", "csv", "parquet"):
         raise SettingsError(f"clusters are written as jsonl, csv or parquet, not {wanted}")
     check_output(out, wanted)
+    return wanted
 
 
 def _feature_file(path: Path, note: ProblemListener) -> tuple[PageRows, list[ClusteredPage]]:
-    from webwinnow.cluster.rows import PageRows  # noqa: PLC0415 (an optional extra)
-
     rows = PageRows.read(path)
     repeated = [name for name, times in Counter(rows.page_ids).items() if times > 1]
     if repeated:
@@ -253,9 +243,6 @@ def _feature_file(path: Path, note: ProblemListener) -> tuple[PageRows, list[Clu
 
 
 def _page_rows(collection: ParsedCollection, vectors: VectorSettings) -> tuple[PageRows, list[ClusteredPage]]:
-    from webwinnow.cluster.phrases import PhraseCollector  # noqa: PLC0415 (an optional extra)
-    from webwinnow.cluster.rows import PageRows  # noqa: PLC0415 (an optional extra)
-
     pages: list[ClusteredPage] = []
     phrases = PhraseCollector()
 

@@ -7,15 +7,11 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.cluster.hierarchy import linkage
 
 from webwinnow.cluster.clustering import Labels, UnitRows, members
 from webwinnow.counted import counted
-from webwinnow.errors import MissingExtra, SettingsError
-
-try:
-    from scipy.cluster.hierarchy import linkage
-except ImportError:  # pragma: no cover - an installation without the extra
-    raise MissingExtra("clustering", "mining") from None
+from webwinnow.errors import SettingsError
 
 LINKAGE: Final = "average"
 
@@ -52,8 +48,8 @@ class ClusterTree(NamedTuple):
     def cut(self, groups: int) -> list[int]:
         """The group of each cluster when there are so many groups: the last merges are undone."""
         if not 1 <= groups <= self.clusters:
-            asked = f"{counted(groups, 'group')} of {counted(self.clusters, 'cluster')}"
-            raise SettingsError(f"{asked}: expected 1 to {self.clusters}")
+            wanted = f"{counted(groups, 'group')} of {counted(self.clusters, 'cluster')}"
+            raise SettingsError(f"{wanted}: expected 1 to {self.clusters}")
         group = list(range(self.clusters))
         for number, merge in enumerate(self.merges[: self.clusters - groups], start=self.clusters):
             group = [number if of in (merge.one, merge.other) else of for of in group]

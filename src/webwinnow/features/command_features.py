@@ -10,7 +10,7 @@ import typer
 from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import finish, shown_progress
 from webwinnow.counted import counted
-from webwinnow.features.featurefile import write_features
+from webwinnow.features.run import write_features
 from webwinnow.features.vectors import SITE_WEIGHTINGS, WEIGHTINGS, VectorSettings
 from webwinnow.record.cleaner import Cleaner
 from webwinnow.site.sums import LEARNED_PAGES

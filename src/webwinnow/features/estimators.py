@@ -7,7 +7,7 @@ pages that were not learned, and learns sites that are new from their own pages.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Self
 
@@ -15,22 +15,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import MissingExtra, SettingsError
-from webwinnow.features.vectors import FeatureMatrix, VectorBuilder, VectorSettings
+from webwinnow.features.vectors import VectorBuilder, VectorSettings
+from webwinnow.methods.method_cst import CstSettings
 from webwinnow.methods.registry import DEFAULT_METHOD, CleaningSettings
 from webwinnow.page.fingerprints import exact_fingerprint
 from webwinnow.page.records import PageRecord
 from webwinnow.page.tree import PageTree
 from webwinnow.page.urls import SiteKey
 from webwinnow.page.words import StopList
+from webwinnow.plugins import meant
 from webwinnow.record.cleaner import Cleaner
 from webwinnow.record.sitemodel import SiteModel, tree_of
 from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
-from webwinnow.site.learned import NO_JOINS
-from webwinnow.site.sitetree import JoinSettings
 from webwinnow.site.sums import LEARNED_PAGES, TEXTS, choose_pages, page_key
 
 try:
-    from scipy.sparse import csr_array, csr_matrix
+    from scipy.sparse import csr_matrix
     from sklearn.base import BaseEstimator, TransformerMixin
     from sklearn.utils.validation import check_is_fitted
 except ImportError:
@@ -65,8 +65,7 @@ class _SiteEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         found: list[tuple[str, PageTree]] = []
         for page in pages:
             tree = tree_of(page)
-            record = page if isinstance(page, PageRecord) else PageRecord(url=tree.url, body=b"")
-            found.append((key.of(record), tree))
+            found.append((key.of(tree.url, page.site if isinstance(page, PageRecord) else None), tree))
         return found
 
     def _learned(self, pages: Iterable[Page]) -> list[tuple[str, PageTree]]:
@@ -80,7 +79,7 @@ class _SiteEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return found
 
     def _models(
-        self, sited: Iterable[tuple[str, PageTree]], parts: frozenset[str], joins: Mapping[str, JoinSettings] = NO_JOINS
+        self, sited: Iterable[tuple[str, PageTree]], parts: frozenset[str], settings: CleaningSettings | None = None
     ) -> dict[str, SiteModel]:
         if not SiteKey.parse(self.site_by).has_sites:
             return {}
@@ -89,25 +88,29 @@ class _SiteEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             trees[site].append(tree)
         return {
             site: SiteModel.learn(
-                choose_pages(((page_key(tree.url), exact_fingerprint(tree), tree) for tree in own), self.learn_pages),
+                choose_pages(((page_key(tree.url), exact_fingerprint(tree), tree) for tree in pages), self.learn_pages),
                 site,
                 parts,
-                joins,
+                settings,
             )
-            for site, own in trees.items()
+            for site, pages in trees.items()
         }
 
 
 class SiteFeatureWeighter(_SiteEstimator):
     """Pages to a CSR matrix of features, weighted as `webwinnow features` weights them.
 
-    `weighting` is `cst`, the compressed structure tree of each page's own site; `wplus` to adjust its weights by all
-    pages of `fit` (docs/wplus.md), where the columns after the words are topics; or `tfidf`, counts times the inverse
-    document frequency over the pages of `fit`. A site that was not in `fit` is learned from its own pages in
-    `transform`, as the command learns it. `site_by` as in `SiteKey`; `mapped` uses the weights of MapCST (thesis 4.3.3)
-    rather than exact ones (5-10), and `weights` gives all settings of the weights instead; `kinds` of `words`,
-    `images`, `links`; `stop_words` leaves stop words out, those of `stop_list` or of each page's language; at most
-    `learn_pages` pages of a site are learned.
+    - `weighting`: `cst`, the compressed structure tree of each page's own site; `wplus`, its weights adjusted by all
+      pages of `fit` (docs/features.md), where the columns after the words are topics; or `tfidf`, counts times the
+      inverse document frequency over the pages of `fit`.
+    - `site_by`: as in `SiteKey`.
+    - `mapped`: whether to use the weights of MapCST (thesis 4.3.3) rather than exact ones (5-10).
+    - `weights`: all settings of the weights instead.
+    - `kinds`: of `words`, `images`, `links`.
+    - `stop_words`: whether to leave stop words out, those of `stop_list` or of each page's language.
+    - `learn_pages`: pages of a site that are learned, at most.
+
+    A site that was not in `fit` is learned from its own pages in `transform`, as the command learns it.
     """
 
     def __init__(
@@ -134,7 +137,7 @@ class SiteFeatureWeighter(_SiteEstimator):
     def fit(self, X: Iterable[Page], y: Any = None) -> Self:  # noqa: ARG002, N803
         """Learn the sites of the pages and the features that have weight."""
         if self.weighting not in WEIGHTINGS:
-            raise SettingsError(f"no weighting {self.weighting!r}; there are: {', '.join(WEIGHTINGS)}")
+            raise SettingsError(f"there is no weighting {self.weighting!r}; {meant(self.weighting, list(WEIGHTINGS))}")
         sited = self._learned(X)
         self.weights_: dict[str, FeatureWeights] = self._site_weights(sited)
         gathered = self._gathered(sited, self.weights_)
@@ -146,7 +149,7 @@ class SiteFeatureWeighter(_SiteEstimator):
         if self.weighting == "tfidf":
             self.rarity_ = gathered.matrix().rarity
         elif self.weighting == "wplus":
-            rows = _rows(gathered.site_matrix())
+            rows = gathered.site_matrix().rows()
             self.collection_ = CollectionWeights.learn(rows, self._codes(sited), len(self.site_codes_))
             self.columns_ += self.collection_.topic_names(self.columns_)
         return self
@@ -157,21 +160,21 @@ class SiteFeatureWeighter(_SiteEstimator):
         sited = self._sites(X)
         others = self._site_weights([(site, tree) for site, tree in sited if site not in self.site_codes_])
         gathered = self._gathered(sited, self.weights_ | others)
-        rows = _rows(gathered.site_matrix(self.vocabulary_))
+        rows = gathered.site_matrix(self.vocabulary_).rows()
         if self.rarity_ is not None:
             rows.data = rows.data * self.rarity_[rows.indices]
         if self.collection_ is not None:
             rows = self.collection_.weigh(rows, self._codes(sited))
-        return csr_matrix(
-            (rows.data, rows.indices, rows.indptr), shape=rows.shape
-        )  # 32-bit indexes, as scikit-learn expects
+        # made of the arrays: so it has 32-bit indexes, as scikit-learn expects
+        return csr_matrix((rows.data, rows.indices, rows.indptr), shape=rows.shape)
 
     def _site_weights(self, sited: list[tuple[str, PageTree]]) -> dict[str, FeatureWeights]:
         """The weights of each site, learned from these pages; none if the weighting uses none."""
         if self.weighting == "tfidf":
             return {}
         settings = self.weights or replace(VectorSettings().weights, mapped=self.mapped)
-        models = self._models(sited, frozenset({"cst"}), {"cst": settings.join})
+        cleaning = CleaningSettings(cst=CstSettings(gamma=settings.gamma, overlap=settings.overlap))
+        models = self._models(sited, frozenset({"cst"}), cleaning)
         return {site: model.feature_weights(settings) for site, model in models.items()}
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
@@ -196,16 +199,11 @@ class SiteFeatureWeighter(_SiteEstimator):
         return builder
 
 
-def _rows(matrix: FeatureMatrix) -> Any:
-    shape = (len(matrix.page_ids), len(matrix.vocabulary))
-    return csr_array((matrix.data, matrix.indices, matrix.indptr), shape=shape)
-
-
 class SiteTextCleaner(_SiteEstimator):
     """Pages to their clean texts, those of the records of `webwinnow clean`.
 
-    `method` as there, `settings` its settings. A site that was not in `fit` is learned from its own pages in
-    `transform`.
+    `method` is the cleaning method, and `settings` are those of `clean`. A site that was not in `fit` is learned from
+    its own pages in `transform`.
     """
 
     def __init__(
@@ -237,7 +235,7 @@ class SiteTextCleaner(_SiteEstimator):
 
     def _site_models(self, sited: list[tuple[str, PageTree]]) -> dict[str, SiteModel]:
         cleaner = Cleaner.of(self.method, self.settings)
-        return self._models(sited, cleaner.method.parts | {TEXTS}, cleaner.settings.joins)
+        return self._models(sited, cleaner.method.parts | {TEXTS}, cleaner.settings)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
         """One column, the text."""

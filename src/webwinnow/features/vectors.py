@@ -5,34 +5,41 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import BinaryIO
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.errors import SettingsError
+from webwinnow.errors import InputError, MissingExtra, SettingsError
 from webwinnow.judge.verdict import Verdict
 from webwinnow.page._words import name_hash
 from webwinnow.page.tree import PageTree
 from webwinnow.page.words import IMAGE_PREFIX, LINK_PREFIX, StopList, words
+from webwinnow.settings import Settings, setting
 from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
 from webwinnow.site.sitetree import finish
 from webwinnow.site.styletree import CST_CUT, Keys, StyleTree, feature_names, page_features
+from webwinnow.storage.modelfile import is_within, read_arrays
 
 FEATURE_KINDS = ("words", "images", "links")
 WEIGHTINGS = ("cst", "wplus", "tfidf", "topic")
 TITLE_WEIGHT = 2.0
-"""What W+ and topic weights add to the weight of a word that is also in the page's title (docs/wplus.md)."""
+"""What W+ and topic weights add to the weight of a word that is also in the page's title (docs/features.md)."""
 SITE_WEIGHTINGS = ("cst", "wplus")
 MOST_NAME_CHARACTERS = 250_000_000
 """Characters of the array of all pages' names, and of that of all features' (1 GB each): 2,500 a name with 100,000."""
 LEAST_NAME_CHARACTERS = 256
 """Characters that a name may have, however many names there are."""
+LARGEST_ARRAY = 1 << 34
+"""Bytes of one array of a feature file; larger ones are not unpacked."""
+_FILE_KINDS = {"data": "f", "indices": "iu", "indptr": "iu", "shape": "iu", "page_ids": "U", "vocabulary": "U"}
+"""The arrays of a feature file and the kinds of their elements."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VectorSettings:
+class VectorSettings(Settings):
     """Which features are in the rows, and how they are weighted.
 
     - `kinds`: of `words`, `images`, `links`; the site's tree is learned from all three.
@@ -47,18 +54,17 @@ class VectorSettings:
     kinds: tuple[str, ...] = ("words",)
     stop_words: bool = True
     stop_list: StopList = field(default_factory=StopList)
-    weighting: str = "cst"
+    weighting: Annotated[str, setting("How features are weighted.", known=lambda: WEIGHTINGS)] = "cst"
     weights: CstWeightSettings = field(default_factory=lambda: CstWeightSettings(mapped=True))
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
+        """Raise `SettingsError` for kinds of features that there are not, or two lists of stop words."""
         if not self.kinds or set(self.kinds) - set(FEATURE_KINDS):
             raise SettingsError(
                 f"no features {', '.join(self.kinds) or '(none)'}; there are: {', '.join(FEATURE_KINDS)}"
             )
         if self.stop_list.own is not None and not self.stop_words:
             raise SettingsError("a list of stop words is given, and all words are to be kept; expected one of the two")
-        if self.weighting not in WEIGHTINGS:
-            raise SettingsError(f"no weighting {self.weighting!r}; there are: {', '.join(WEIGHTINGS)}")
 
     @property
     def learns_sites(self) -> bool:
@@ -87,6 +93,19 @@ class FeatureMatrix:
     keys: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(0, np.uint64))
     rarity: NDArray[np.float64] | None = None
 
+    def rows(self) -> Any:
+        """The matrix as a CSR array of scipy (extra `mining`)."""
+        try:
+            from scipy.sparse import csr_array  # noqa: PLC0415 (an optional extra)
+        except ImportError:
+            raise MissingExtra("a matrix of features", "mining") from None
+        return csr_array((self.data, self.indices, self.indptr), shape=(len(self.page_ids), len(self.vocabulary)))
+
+    def with_rows(self, rows: Any, vocabulary: list[str], keys: NDArray[np.uint64]) -> FeatureMatrix:
+        """The same pages with other features."""
+        indices, indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int64)
+        return FeatureMatrix(rows.data, indices, indptr, self.page_ids, vocabulary, keys)
+
     def save(self, out: BinaryIO) -> None:
         """Write one `.npz` with `data`, `indices`, `indptr`, `shape`, `page_ids`, `vocabulary` (`names_array`)."""
         np.savez_compressed(
@@ -99,6 +118,35 @@ class FeatureMatrix:
             page_ids=names_array(self.page_ids),
             vocabulary=names_array(self.vocabulary),
         )
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """A file that `save` wrote. Raises `InputError` if it is damaged or something else."""
+        try:
+            arrays = read_arrays(path, _FILE_KINDS, largest=LARGEST_ARRAY, padded=("page_ids", "vocabulary"))
+            for name, kinds in _FILE_KINDS.items():
+                if arrays[name].ndim != 1 or arrays[name].dtype.kind not in kinds:
+                    raise ValueError(f"{name} is {arrays[name].ndim}-dimensional of {arrays[name].dtype}")
+            data, indices, indptr, given, page_ids, vocabulary = (arrays[name] for name in _FILE_KINDS)
+            shape = (len(page_ids), len(vocabulary))
+            if tuple(given.tolist()) != shape:
+                raise ValueError(f"shape is {given.tolist()}, there are {shape[0]} pages and {shape[1]} features")
+            check_csr(data, indices, indptr, shape)
+        except ValueError as error:
+            raise InputError(
+                f"{path}: not a feature file ({error}); expected an .npz that `webwinnow features` wrote"
+            ) from error
+        return cls(data, indices, indptr, page_ids.tolist(), vocabulary.tolist())
+
+
+def check_csr(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], shape: tuple[int, int]) -> None:
+    """Raise `ValueError` unless these are the arrays of a CSR matrix of finite numbers."""
+    if len(indptr) != shape[0] + 1 or indptr[0] != 0 or indptr[-1] != len(data) or (np.diff(indptr) < 0).any():
+        raise ValueError("indptr does not split the data into rows")
+    if len(indices) != len(data) or not is_within(indices, shape[1]):
+        raise ValueError("indices are not columns")
+    if not np.isfinite(data).all():
+        raise ValueError("some values are not finite numbers")
 
 
 def names_array(names: list[str]) -> NDArray[np.str_]:
@@ -175,9 +223,12 @@ class VectorBuilder:
             return replace(found, data=found.data * rarity[found.indices], rarity=rarity)
         if self.settings.weighting == "tfidf":
             return _weighted_by_rarity(found)
-        if self.settings.weighting == "topic":
-            return _weighted_by_topic(found, self.sites)
-        return _weighted_plus(found, self.sites) if self.settings.weighting == "wplus" else found
+        if self.settings.weighting == "cst":
+            return found
+        from webwinnow.features.weighting import weigh_by_topic, weigh_collection  # noqa: PLC0415 (an optional extra)
+
+        weigh = weigh_by_topic if self.settings.weighting == "topic" else weigh_collection
+        return weigh(found, self.sites)
 
     def site_matrix(self, vocabulary: dict[int, str] | None = None) -> FeatureMatrix:
         """All rows, each weighted by its own site; with a vocabulary, only its columns."""
@@ -223,26 +274,6 @@ def _weighted_by_rarity(matrix: FeatureMatrix) -> FeatureMatrix:
 
 def _title_features(tree: PageTree) -> Keys:
     return np.array([name_hash(word) for word in set(words(tree.head.title))], np.uint64)
-
-
-def _weighted_plus(matrix: FeatureMatrix, sites: list[str]) -> FeatureMatrix:
-    """Apply W+ to the rows of a collection."""
-    from webwinnow.features.weighting import weigh_collection  # noqa: PLC0415 - needs an extra
-
-    data, indices, indptr, columns = weigh_collection(
-        matrix.data, matrix.indices, matrix.indptr, matrix.vocabulary, sites
-    )
-    return FeatureMatrix(data, indices, indptr, matrix.page_ids, columns)
-
-
-def _weighted_by_topic(matrix: FeatureMatrix, sites: list[str]) -> FeatureMatrix:
-    """Apply topic weights to the rows of a collection."""
-    from webwinnow.features.weighting import weigh_by_topic  # noqa: PLC0415 - needs an extra
-
-    data, indices, indptr, kept, columns = weigh_by_topic(
-        matrix.data, matrix.indices, matrix.indptr, matrix.vocabulary, sites
-    )
-    return FeatureMatrix(data, indices, indptr, matrix.page_ids, kept, matrix.keys[columns])
 
 
 def _counted(tree: PageTree, verdict: Verdict | None) -> tuple[Keys, NDArray[np.float64]]:

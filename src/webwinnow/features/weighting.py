@@ -1,4 +1,4 @@
-"""Weights from a whole collection rather than one site: W+ (docs/wplus.md) and topic weights (extra `mining`).
+"""Weights from a whole collection rather than one site: W+ (docs/features.md) and topic weights (extra `mining`).
 
 The weights of the compressed structure tree (thesis 4.3) are learned from one site. When pages of several sites are
 mined together, words that distinguish sites rather than subjects dominate. W+ takes those weights, summed over each
@@ -11,7 +11,7 @@ page and increased for the words of its title (`vectors`), and
 
 Topic weights (`weigh_by_topic`, docs/cluster.md) take the counts of words in cleaned pages instead, give words of one
 site the weight 0 and words that nearly all pages of a site repeat little or none on that site, and use steps 1 to 3
-with the rarity of words; topics are left to the caller (`mining.latent`).
+with the rarity of words; topics are left to the caller (`webwinnow.cluster.latent`).
 
 Both use pages and sites, never labels. Their cost is linear in the entries of the rows.
 """
@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import MissingExtra
+from webwinnow.features.vectors import FeatureMatrix
 
 try:
     from scipy.sparse import csr_array, diags_array, hstack, vstack
@@ -92,12 +93,12 @@ class CollectionWeights:
     @classmethod
     def learn(cls, rows: Rows, sites: Sites, site_count: int) -> CollectionWeights:
         """Learn from the summed weights of pages, one row per page; `sites[i]` is the site of row i."""
-        spread_ = spread(rows, sites, site_count)
-        level = _spread_rows(rows, spread_)
+        spreads = spread(rows, sites, site_count)
+        level = _spread_rows(rows, spreads)
         profiles = site_profiles(level, sites, site_count)
         shifts = site_shifts(profiles, np.bincount(sites, minlength=site_count))
         shifts = vstack([shifts, csr_array((1, rows.shape[1]))], format="csr")
-        return cls(spread_, shifts, *topics_of(_moved(level, shifts, sites), sites))
+        return cls(spreads, shifts, *topics_of(_moved(level, shifts, sites), sites))
 
     def weigh(self, rows: Rows, sites: Sites) -> Rows:
         """The rows of pages, words first and then topics; `UNKNOWN_SITE` for a site that was not learned."""
@@ -115,33 +116,24 @@ class CollectionWeights:
         return [f"{TOPIC_PREFIX}{k}:{','.join(leading)}" for k, leading in named]
 
 
-def weigh_collection(
-    data: Floats, indices: NDArray[np.int32], indptr: NDArray[np.int64], vocabulary: list[str], sites: list[str]
-) -> tuple[Floats, NDArray[np.int32], NDArray[np.int64], list[str]]:
-    """Apply W+ to the rows of a whole collection, as CSR arrays; `sites[i]` names the site of row i.
-
-    Returns the weighted rows, and the names of their columns: the vocabulary, then the topics.
-    """
+def weigh_collection(matrix: FeatureMatrix, sites: list[str]) -> FeatureMatrix:
+    """Apply W+ to the rows of a whole collection; `sites[i]` names the site of row i. Topics are further columns."""
     if not sites:
-        return data, indices, indptr, vocabulary
+        return matrix
     names, of = np.unique(np.array(sites, object), return_inverse=True)
-    rows = csr_array((data, indices, indptr), shape=(len(sites), len(vocabulary)))
-    learned = CollectionWeights.learn(rows, of, len(names))
-    found = learned.weigh(rows, of)
-    columns = vocabulary + learned.topic_names(vocabulary)
-    return found.data, found.indices.astype(np.int32), found.indptr.astype(np.int64), columns
+    learned = CollectionWeights.learn(matrix.rows(), of, len(names))
+    columns = matrix.vocabulary + learned.topic_names(matrix.vocabulary)
+    return matrix.with_rows(learned.weigh(matrix.rows(), of), columns, np.zeros(0, np.uint64))
 
 
-def weigh_by_topic(
-    data: Floats, indices: NDArray[np.int32], indptr: NDArray[np.int64], vocabulary: list[str], sites: list[str]
-) -> tuple[Floats, NDArray[np.int32], NDArray[np.int64], list[str], NDArray[np.intp]]:
-    """Weigh the word counts of cleaned pages by topic, as CSR arrays; `sites[i]` names the site of row i.
+def weigh_by_topic(matrix: FeatureMatrix, sites: list[str]) -> FeatureMatrix:
+    """Weigh the word counts of cleaned pages by topic; `sites[i]` names the site of row i.
 
-    Returns the rows, the words that have a weight, and their columns in `vocabulary`.
+    The columns are the words that have a weight.
     """
     names, of = np.unique(np.array(sites, object), return_inverse=True)
-    rows = csr_array((np.log1p(data), indices.copy(), indptr.copy()), shape=(len(sites), len(vocabulary)))
-    worth = topic_worth(rows, of, len(names)) if sites else np.zeros(len(vocabulary))
+    rows = _with_data(matrix.rows(), np.log1p(matrix.data))
+    worth = topic_worth(rows, of, len(names)) if sites else np.zeros(len(matrix.vocabulary))
     columns = np.flatnonzero(worth)
     rows = _with_data(rows, rows.data * unrepeated(rows, of, len(names)))
     level = _unit_rows(csr_array(rows @ diags_array(worth))[:, columns])
@@ -149,8 +141,7 @@ def weigh_by_topic(
         level = _moved(level, site_shifts(site_profiles(level, of, len(names)), np.bincount(of)), of)
     level.data = np.round(level.data, DECIMALS)
     level.eliminate_zeros()
-    kept = [vocabulary[column] for column in columns.tolist()]
-    return level.data, level.indices.astype(np.int32), level.indptr.astype(np.int64), kept, columns
+    return matrix.with_rows(level, [matrix.vocabulary[column] for column in columns.tolist()], matrix.keys[columns])
 
 
 def topic_worth(rows: Rows, sites: Sites, site_count: int) -> Floats:
@@ -271,9 +262,9 @@ def _moved(level: Rows, shifts: Rows, sites: Sites) -> Rows:
     return _unit_rows(csr_array(level - filled @ shifts[sites]))
 
 
-def _spread_rows(rows: Rows, spread_: Floats) -> Rows:
+def _spread_rows(rows: Rows, spreads: Floats) -> Rows:
     """Rows of length 1, damped and then weighted by the spread of their words."""
-    return _unit_rows(csr_array(_unit_rows(_with_data(rows, damped(rows.data))) @ diags_array(spread_)))
+    return _unit_rows(csr_array(_unit_rows(_with_data(rows, damped(rows.data))) @ diags_array(spreads)))
 
 
 def _with_data(rows: Rows, data: Floats) -> Rows:

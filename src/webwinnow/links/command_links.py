@@ -12,6 +12,7 @@ from webwinnow.cli.terminal import finish, shown_progress
 from webwinnow.counted import counted
 from webwinnow.judge.tasks import task_of
 from webwinnow.links.edges import STRUCTURE
+from webwinnow.links.stage_links import KEPT, REMOVED
 from webwinnow.methods.registry import DEFAULT_METHOD
 from webwinnow.page.urls import SiteKey
 from webwinnow.run.cleaning import run
@@ -56,7 +57,8 @@ def links(
         summary = run(inputs, out, settings, format=format, resumable=False, tmp=tmp, **progress.callbacks)
     pages, failed = counted(summary.pages, "page"), counted(summary.failed, "page")
     lines = [f"links of {pages} of {counted(summary.sites, 'site')}; {failed} failed"]
-    for what, found in (("kept", summary.counts.kept_links), ("removed", summary.counts.removed_links)):
+    for what, table in (("kept", KEPT), ("removed", REMOVED)):
+        found = summary.counts.tallies.get(table, {})
         kinds = sorted(found.items(), key=lambda kind: (-kind[1], kind[0]))
         listed = ", ".join(f"{kind} {number:,}" for kind, number in kinds)
         lines.append(f"  {what}: {counted(sum(found.values()), 'link')}{f' ({listed})' if listed else ''}")

@@ -6,13 +6,13 @@ from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, Unpack
+from typing import Annotated, Any, ClassVar, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.counted import counted
-from webwinnow.errors import InputError, SettingsError, check_range
+from webwinnow.errors import InputError, SettingsError
 from webwinnow.links.graph import (
     DAMPING,
     MOST_ROUNDS,
@@ -22,54 +22,70 @@ from webwinnow.links.graph import (
     LinkGraph,
     Numbers,
     base_set,
-    check_damping,
     hits,
     pagerank,
 )
-from webwinnow.page.records import PageRecord
+from webwinnow.links.stage_links import LINK_FIELDS
 from webwinnow.page.urls import SiteKey, canonical
 from webwinnow.progress import no_progress
+from webwinnow.record.fields import Field, FieldKind
 from webwinnow.run.outputparts import clean_all
 from webwinnow.run.outputs import check_apart, check_output, output_format, write_output
+from webwinnow.run.pagestore import read_parts
 from webwinnow.run.parsedcollection import OpenOptions, ParsedCollection
-from webwinnow.run.rows import Field, FieldKind, read_parts
+from webwinnow.run.rows import well_typed
 from webwinnow.run.settings import RunSettings
-from webwinnow.run.tablefiles import are_links, read_links
-from webwinnow.run.unpacking import ProblemListener, ignore_problem
+from webwinnow.run.tablefiles import TableFile, are_tables
+from webwinnow.run.unpacking import InputProblem, ProblemListener, ignore_problem
+from webwinnow.settings import METHOD, Settings, setting
 
 Algorithm = Literal["pagerank", "hits", "both"]
 Ranked = Literal["page", "site"]
 DECIMALS = 12
-"""Decimals of a score, as many as `linkgraph.TOLERANCE` makes exact."""
+"""Decimals of a score, as many as `TOLERANCE` makes exact."""
 FORMATS = ("jsonl", "csv", "parquet")
+LINK_KEYS = ("source", "target")
+"""Names that a line of `links` has and a page does not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RankSettings:
-    """What is ranked, and how.
+class RankSettings(Settings):
+    """What is ranked, and how. A site links to another if one of its pages does.
 
-    - `by`: pages, or sites; a site links to another if one of its pages does.
-    - `between_sites`: leave out links within a site, as Kleinberg does.
-    - `targets`: also rank linked URLs that are not pages of the input.
-    - `root`: pages (or sites) that answer a query; HITS then works on their base set (`linkgraph.base_set`), with
-      `near` pages that link to each at most.
-    - `tolerance`, `rounds`: when the iterations end.
+    `root` are pages (or sites) that answer a query; HITS then works on their base set (`graph.base_set`).
     """
 
-    algorithm: Algorithm = "both"
-    damping: float = DAMPING
-    tolerance: float = TOLERANCE
-    rounds: int = MOST_ROUNDS
-    near: int = NEAR_PAGES
-    by: Ranked = "page"
-    between_sites: bool = False
-    targets: bool = False
-    root: tuple[str, ...] = ()
+    GROUP: ClassVar[str] = "rank"
 
-    def __post_init__(self) -> None:
-        check_damping(self.damping)
-        check_range(self, "rounds", least=1)
-        check_range(self, "near", "tolerance", least=0)
+    algorithm: Annotated[
+        Algorithm,
+        setting("Scores to compute: PageRank, HITS (authority and hub) or both.", "--algorithm", panel=METHOD),
+    ] = "both"
+    damping: Annotated[
+        float,
+        setting("PageRank: probability of following a link.", "--damping", panel=METHOD, least=0, below=1),
+    ] = DAMPING
+    tolerance: Annotated[
+        float, setting("Change of the scores at which iterations end.", "--tolerance", panel=METHOD, least=0)
+    ] = TOLERANCE
+    rounds: Annotated[int, setting("Iterations at most.", "--rounds", panel=METHOD, least=1)] = MOST_ROUNDS
+    near: Annotated[
+        int,
+        setting(
+            "HITS: pages that link to a root page and are weighed too, at most, for each.",
+            "--near",
+            panel=METHOD,
+            least=0,
+        ),
+    ] = NEAR_PAGES
+    by: Annotated[Ranked, setting("Rank pages, or sites by the links between them.", "--by", panel=METHOD)] = "page"
+    between_sites: Annotated[
+        bool, setting("Leave out links within a site, as HITS was published.", "--between-sites", panel=METHOD)
+    ] = False
+    targets: Annotated[
+        bool, setting("Rank linked URLs that are not pages of the input too.", "--targets", panel=METHOD)
+    ] = False
+    root: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -176,7 +192,7 @@ def rank(
     progress, note = options.get("on_progress") or no_progress, options.get("on_problem") or ignore_problem
     links = _Links(settings.site_by)
     failed = 0
-    if are_links(inputs):
+    if are_tables(inputs, LINK_KEYS, "links of webwinnow links"):
         for link in read_links(inputs, on_problem=note):
             links.add(link)
     else:
@@ -192,6 +208,17 @@ def rank(
     progress("rank", 1, 1)
     write_output(found.lines(), out, wanted, fields=found.fields)
     return found
+
+
+def read_links(inputs: Sequence[str | Path], *, on_problem: ProblemListener) -> Iterator[dict[str, Any]]:
+    """Read the links of all inputs in their order; lines that are not links are reported to `on_problem`."""
+    for given in inputs:
+        for row in TableFile(Path(given)).rows([field.name for field in LINK_FIELDS], on_problem, LINK_KEYS):
+            link = well_typed(row, LINK_FIELDS)
+            if link["source"] is None or link["target"] is None:
+                on_problem(InputProblem(f"{given}: a link has no text as source or target"))
+            else:
+                yield link
 
 
 class _Links:
@@ -223,7 +250,7 @@ class _Links:
         return found
 
     def _site_of(self, url: str) -> str:
-        return self.site_by.name(self.site_by.of(PageRecord(url=url, body=b"")), url)
+        return self.site_by.name(self.site_by.of(url), url)
 
     def ranked(self, settings: RankSettings, note: ProblemListener) -> Ranking:
         """Rank the pages; `note` is called with the root pages that are not among them."""

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -185,7 +185,9 @@ def mining(
 
 
 @experiment.command()
+@opt.settings_options(CrawlSettings, only="crawl.delay guard.allow_private guard.allow guard.routes")
 def sites(
+    context: typer.Context,
     data: Data,
     label: Annotated[str, opt.label(": the topic of its site")],
     out: Annotated[Path, opt.out_folder("a folder for sites.html and the tables as CSV")],
@@ -209,11 +211,8 @@ def sites(
         str | None,
         opt.crawling("With --crawl: numbers of seeds, as in 5,8,11, for sites mine to find the others."),
     ] = None,
-    delay: opt.Delay = 1.0,
-    allow_private: opt.AllowPrivate = False,
-    allow: opt.Allow = None,
-    resolve: opt.Resolve = None,
     quiet: opt.Quiet = False,
+    **_: Any,
 ) -> None:
     """Classify whole sites by six methods, with and without denoising and pruning (Sites, section 5).
 
@@ -255,7 +254,7 @@ def sites(
 
         if methods is not None and "," in methods:
             raise SettingsError(f"--crawl takes one method, not {methods!r}")
-        crawling = CrawlSettings(delay=delay, guard=opt.guard_of(allow_private, allow, resolve))
+        crawling = opt.Chosen(context, CrawlSettings).settings(CrawlSettings)
         denoiser = None
         if thesaurus is not None:
             values = {name: getattr(chosen.denoising, name) for name in ("least_pertinence", "majority")}

@@ -26,7 +26,7 @@ import numpy as np
 
 from webwinnow.errors import InputError
 from webwinnow.progress import Progress
-from webwinnow.search.index import Clause, Level, Narrowing
+from webwinnow.search.level import Clause, Level, Narrowing
 
 GROUP = 100
 """Query terms in a group (DocView 7.3)."""

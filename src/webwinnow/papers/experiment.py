@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from webwinnow.inspect.templating import asset, render_page
+from webwinnow.record.fields import Field, FieldKind
 from webwinnow.run.formats import write_csv
-from webwinnow.run.rows import Field, FieldKind
 from webwinnow.storage.atomic import atomic_file, write_file
 
 MISSING = "–"

@@ -19,8 +19,9 @@ from webwinnow.page.words import StopList, words
 from webwinnow.papers.diskreads import disk_reads
 from webwinnow.papers.experiment import Report
 from webwinnow.progress import Progress, no_progress
-from webwinnow.run.rows import Record
-from webwinnow.search.index import ABSTRACT, FULL, TEXTS, IndexFolder, key_of
+from webwinnow.record.fields import Record
+from webwinnow.search.index import ABSTRACT, FULL, IndexFolder, key_of
+from webwinnow.search.level import TEXTS
 from webwinnow.search.query import SearchSettings, Within, search
 
 SUCCESS_AT = 10

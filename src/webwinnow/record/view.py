@@ -13,18 +13,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import inf
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from sentencex import segment
 
-from webwinnow.classify.category import CategoryModel
-from webwinnow.judge.verdict import REPEATED_REASON, Verdict
+from webwinnow.judge.verdict import Reason, Verdict
 from webwinnow.lazy import lazy_pattern
 from webwinnow.methods import _view
 from webwinnow.methods import method_docview as content
 from webwinnow.methods.method_docview import TOPIC, FeatureVector, Floats, Mask, TagTree, feature_vector
-from webwinnow.methods.viewsettings import METHOD, OURS, ViewSettings, filled
+from webwinnow.methods.viewsettings import DOCVIEW, OURS, ViewSettings, filled
 from webwinnow.page._words import word_spans
 from webwinnow.page.linktargets import without_sharing
 from webwinnow.page.markup import HIDDEN, TAG_CODE
@@ -235,6 +235,16 @@ _SPARE = 20
 """Features examined beyond those wanted: some are numbers and no keywords."""
 
 
+class Categories(Protocol):
+    """A model of content categories (`webwinnow.classify.category`)."""
+
+    def check_method(self, method: str) -> None:
+        """Raise `SettingsError` if its training pages were cleaned by another method."""
+
+    def category_of(self, page: FeatureVector) -> str | None:
+        """The category of a page; None if none is likely."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
     """The source of each field of a view.
@@ -283,7 +293,7 @@ def view_of(
     text: str,
     language: str | None,
     settings: ViewSettings | None = None,
-    categories: CategoryModel | None = None,
+    categories: Categories | None = None,
 ) -> DocView:
     """The view of a cleaned page; `text` is its kept text, `about` its metadata."""
     settings = filled(settings or ViewSettings(), verdict.method)
@@ -362,7 +372,7 @@ def _type_of(blocks: TagTree, kept: Mask, verdict: Verdict, settings: ViewSettin
     if not len(kept) and not images:
         return None, "central area"
     thread = verdict.genre == THREAD
-    by_structure = verdict.method == METHOD or terms < LEAST_TERMS
+    by_structure = verdict.method == DOCVIEW or terms < LEAST_TERMS
     if not by_structure and not content.may_be_images(images, terms, settings):
         return content.page_type(blocks, kept, 0, settings, thread=thread), "kept text"
     central = content.central_blocks(blocks)
@@ -384,7 +394,7 @@ def relevant_nodes(
     menus = settings.menus
     guiding = np.zeros(len(blocks.tree), np.bool_) if menus else content.guiding_nodes(blocks.tree)
     reason = np.zeros_like(verdict.run_reason) if menus else verdict.run_reason
-    offered = _view.offered_blocks(guiding, blocks.node, kept, reason, REPEATED_REASON, blocks.of_run)
+    offered = _view.offered_blocks(guiding, blocks.node, kept, reason, Reason.REPEATED, blocks.of_run)
     relevant = relevant_blocks(blocks, topic, offered, language, settings)
     return relevant[blocks.of_node] if relevant.any() else None
 

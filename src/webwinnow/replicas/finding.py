@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from webwinnow.page.metadata import metadata
 from webwinnow.record.cleaner import CleanPage
-from webwinnow.replicas.grouping import Places, alike, joined, similarity_of
+from webwinnow.replicas.grouping import GOLDEN, Places, alike, joined, similarity_of
 from webwinnow.replicas.sketches import (
+    PageOrigin,
     ReplicaSettings,
     Sketches,
-    Standing,
     distinctive_runs,
     page_sketch,
     sketch,
@@ -25,7 +25,6 @@ RELATIONS: Final = ("", "copy", "version", "mirror")
 """The relation of a page to the one that is kept, by code: itself, a copy, an older version, a page of a mirror."""
 _COPY, _VERSION, _MIRROR = 1, 2, 3
 _COLUMNS = ("address", "near", "path", "named", "site", "fetched", "ordinal", "url_length", "date")
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
 SLACK: Final = 0.2
 """A page that joined a cluster through others stays in it unless it is clearly less similar to the kept page: by four
 standard errors of the estimate."""
@@ -54,13 +53,13 @@ class Mirror(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replicas:
-    """For each page its cluster, the kept page (`stays`), its relation to that (`RELATIONS`) and their similarity.
+    """For each page its cluster, the kept page (`kept`), its relation to that (`RELATIONS`) and their similarity.
 
     Clusters are numbered in the order of their first pages. `fingerprinted`: which pages could be compared.
     """
 
     cluster: Places
-    stays: Places
+    kept: Places
     relation: NDArray[np.uint8]
     similarity: NDArray[np.float32]
     fingerprinted: NDArray[np.bool_]
@@ -88,15 +87,15 @@ def find_replicas(sketches: Sketches, settings: ReplicaSettings | None = None) -
     """
     settings = settings or ReplicaSettings()
     first = joined(sketches, settings)
-    stays = _chosen(sketches, first)
+    kept = _chosen(sketches, first)
     for _ in range(ROUNDS):
-        if not _split(sketches, first, stays, settings):
+        if not _split(sketches, first, kept, settings):
             break
-        stays = _chosen(sketches, first)
-    relation, similarity, mirrors = _relations(sketches, stays)
+        kept = _chosen(sketches, first)
+    relation, similarity, mirrors = _relations(sketches, kept)
     return Replicas(
         cluster=np.unique(first, return_inverse=True)[1].astype(np.int64),
-        stays=stays,
+        kept=kept,
         relation=relation,
         similarity=similarity,
         fingerprinted=np.asarray(sketches["exact"] != 0),
@@ -116,10 +115,10 @@ def _chosen(sketches: Sketches, first: Places) -> Places:
     The best URL has the most canonical links of the cluster, then the shortest URL, the earliest date, the first place
     in the input. Of the versions of that page the newest is kept.
     """
-    stays = np.arange(len(first), dtype=np.int64)
+    kept = np.arange(len(first), dtype=np.int64)
     pages = _members(first)
     if not len(pages):
-        return stays
+        return kept
     cluster, rows = first[pages], _columns(sketches, pages)
     undated = np.uint32(0xFFFFFFFF)
     date = np.where(rows["date"] == 0, undated, rows["date"])
@@ -131,9 +130,9 @@ def _chosen(sketches: Sketches, first: Places) -> Places:
     _, of = np.unique(cluster, return_inverse=True)
     is_version = rows["near"] == rows["near"][best[of]]
     newest = np.lexsort((rank, -rows["fetched"].astype(np.int64), -rows["date"].astype(np.int64), ~is_version, cluster))
-    kept = newest[np.append(True, cluster[newest[1:]] != cluster[newest[:-1]])]
-    stays[pages] = pages[kept[of]]
-    return stays
+    first_of = newest[np.append(True, cluster[newest[1:]] != cluster[newest[:-1]])]
+    kept[pages] = pages[first_of[of]]
+    return kept
 
 
 def _columns(sketches: Sketches, pages: Places) -> Columns:
@@ -146,60 +145,61 @@ def _votes(cluster: Places, rows: Columns) -> NDArray[np.int64]:
     named, counted = np.unique(_pair_keys(cluster[pointing], rows["named"][pointing]), return_counts=True)
     votes = np.zeros(len(cluster), np.int64)
     if len(named):
-        asked = _pair_keys(cluster, rows["address"])
-        at = np.minimum(np.searchsorted(named, asked), len(named) - 1)
-        votes = np.where(named[at] == asked, counted[at], 0)
+        addresses = _pair_keys(cluster, rows["address"])
+        at = np.minimum(np.searchsorted(named, addresses), len(named) - 1)
+        votes = np.where(named[at] == addresses, counted[at], 0)
     return votes
 
 
 def _pair_keys(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.uint64]:
     """One hash for each ordered pair."""
-    keys: NDArray[np.uint64] = (one.astype(np.uint64) + _SPREAD) * _SPREAD ^ other.astype(np.uint64)
+    keys: NDArray[np.uint64] = (one.astype(np.uint64) + GOLDEN) * GOLDEN ^ other.astype(np.uint64)
     return keys
 
 
-def _split(sketches: Sketches, first: Places, stays: Places, settings: ReplicaSettings) -> bool:
+def _split(sketches: Sketches, first: Places, kept: Places, settings: ReplicaSettings) -> bool:
     """Split pages that differ from the kept page off their clusters, in place; return whether there were any."""
-    pages = np.flatnonzero(stays != np.arange(len(stays)))
+    pages = np.flatnonzero(kept != np.arange(len(kept)))
     if settings.method != "modern" or not len(pages):
         return False
-    unlike = pages[~alike(sketches, pages, stays[pages], settings, slack=SLACK)]
+    unlike = pages[~alike(sketches, pages, kept[pages], settings, slack=SLACK)]
     for members in (unlike, np.setdiff1d(_members(first), unlike)):  # a cluster is named by its first page
         _, start, of = np.unique(first[members], return_index=True, return_inverse=True)
         first[members] = members[start[of]]
     return bool(len(unlike))
 
 
-def _relations(sketches: Sketches, stays: Places) -> tuple[NDArray[np.uint8], NDArray[np.float32], tuple[Mirror, ...]]:
+def _relations(sketches: Sketches, kept: Places) -> tuple[NDArray[np.uint8], NDArray[np.float32], tuple[Mirror, ...]]:
     """The relation and similarity of each page to the kept one; which sites mirror another."""
-    relation = np.zeros(len(stays), np.uint8)
-    similarity = np.ones(len(stays), np.float32)
-    pages = np.flatnonzero(stays != np.arange(len(stays)))
+    relation = np.zeros(len(kept), np.uint8)
+    similarity = np.ones(len(kept), np.float32)
+    pages = np.flatnonzero(kept != np.arange(len(kept)))
     if not len(pages):
         return relation, similarity, ()
-    similarity[pages] = similarity_of(sketches, pages, stays[pages])[0]
-    own, its = _columns(sketches, pages), _columns(sketches, stays[pages])
-    is_near = (own["near"] == its["near"]) | ((own["named"] == its["named"]) & (own["named"] != 0))
+    similarity[pages] = similarity_of(sketches, pages, kept[pages])[0]
+    here, there = _columns(sketches, pages), _columns(sketches, kept[pages])
+    is_near = (here["near"] == there["near"]) | ((here["named"] == there["named"]) & (here["named"] != 0))
     is_other_time = np.zeros(len(pages), np.bool_)
     for time in ("date", "fetched"):
-        is_other_time |= (own[time] != its[time]) & (own[time] != 0) & (its[time] != 0)
+        is_other_time |= (here[time] != there[time]) & (here[time] != 0) & (there[time] != 0)
     relation[pages] = np.where(is_near & is_other_time, _VERSION, _COPY)
-    mirrors = _mirrors(sketches, own, its)
+    mirrors = _mirrors(sketches, here, there)
     on_mirrors = _pair_keys(*(np.array([mirror[k] for mirror in mirrors], np.uint64) for k in (0, 1)))
-    relation[pages[np.isin(_pair_keys(own["site"], its["site"]), on_mirrors)]] = _MIRROR
+    relation[pages[np.isin(_pair_keys(here["site"], there["site"]), on_mirrors)]] = _MIRROR
     return relation, similarity, mirrors
 
 
-def _mirrors(sketches: Sketches, own: Columns, its: Columns) -> tuple[Mirror, ...]:
-    """Sites most of whose pages have a replica on one other site: the pages `own` are replicas of `its`."""
-    across = own["site"] != its["site"]
-    here, there = own["site"][across], its["site"][across]
-    pairs = np.sort(np.stack([here, there], axis=1), axis=1)
+def _mirrors(sketches: Sketches, here: Columns, there: Columns) -> tuple[Mirror, ...]:
+    """Sites most of whose pages have a replica on one other site: the pages `here` are replicas of those `there`."""
+    across = here["site"] != there["site"]
+    pairs = np.stack([here["site"][across], there["site"][across]], axis=1)
+    lost_by_first = pairs[:, 0] < pairs[:, 1]
+    pairs.sort(axis=1)
     _, at, of, shared = np.unique(
         _pair_keys(pairs[:, 0], pairs[:, 1]), return_index=True, return_inverse=True, return_counts=True
     )
-    same_path = np.bincount(of, weights=(own["path"] == its["path"])[across], minlength=len(at))
-    lost = np.bincount(of, weights=here == pairs[:, 0], minlength=len(at))
+    same_path = np.bincount(of, weights=(here["path"] == there["path"])[across], minlength=len(at))
+    lost = np.bincount(of, weights=lost_by_first, minlength=len(at))
     sites, sizes = np.unique(np.asarray(sketches["site"])[np.asarray(sketches["exact"]) != 0], return_counts=True)
     mirrors = []
     for k in np.flatnonzero(shared >= MIRROR_PAGES).tolist():
@@ -219,8 +219,8 @@ class ReplicaFinder:
     >>> finder = ReplicaFinder()
     >>> story = "the mill by the river grinds grain for all the villages around it"
     >>> for url in ("http://b.example/long/story", "http://a.example/story"):
-    ...     _ = finder.add(story, Standing(url=url))
-    >>> finder.find().stays.tolist()
+    ...     _ = finder.add(story, PageOrigin(url=url))
+    >>> finder.find().kept.tolist()
     [1, 1]
     """
 
@@ -232,13 +232,13 @@ class ReplicaFinder:
     def __len__(self) -> int:
         return len(self._rows) // self._type.itemsize
 
-    def add(self, page: CleanPage | str, standing: Standing | None = None) -> int:
+    def add(self, page: CleanPage | str, origin: PageOrigin | None = None) -> int:
         """Add a cleaned page or its text, and return its number."""
         if isinstance(page, CleanPage):
             runs = distinctive_runs(page.tree, page.verdict)
-            row = page_sketch(page.tree, runs, standing or _standing(page), self.settings)
+            row = page_sketch(page.tree, runs, origin or _origin(page), self.settings)
         else:
-            row = sketch(page, standing or Standing(), self.settings)
+            row = sketch(page, origin or PageOrigin(), self.settings)
         row["ordinal"] = len(self)
         self._rows += row.tobytes()
         return len(self) - 1
@@ -248,7 +248,7 @@ class ReplicaFinder:
         return find_replicas(np.frombuffer(bytes(self._rows), self._type), self.settings)
 
 
-def _standing(page: CleanPage) -> Standing:
+def _origin(page: CleanPage) -> PageOrigin:
     about = metadata(page.tree)
     named = page.tree.head.canonical
-    return Standing(url=page.tree.url, title=about.title, date=about.date, canonical=named, language=about.language)
+    return PageOrigin(url=page.tree.url, title=about.title, date=about.date, canonical=named, language=about.language)

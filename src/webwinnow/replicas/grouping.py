@@ -25,7 +25,8 @@ CHUNK: Final = 1 << 15
 """Sketches that are compared at once."""
 LEAST_SHARE: Final = 0.4
 """A page is not a replica of one with more than 2.5 times as much text, even if that contains all of it."""
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
+"""2^64 over the golden ratio: products with it are spread over all bits (Fibonacci hashing)."""
 _INDEX_BITS, _INDEX = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 Places = NDArray[np.int64]
@@ -65,7 +66,7 @@ def _band_keys(sketches: Sketches, wanted: Places) -> Iterator[NDArray[np.uint32
             joint = slots[:, ::ROWS]
             for row in range(1, ROWS):
                 joint = joint << np.uint64(16) | slots[:, row::ROWS]
-            keys[:, part] = (joint * _SPREAD >> np.uint64(32)).T
+            keys[:, part] = (joint * GOLDEN >> np.uint64(32)).T
         yield from keys
 
 

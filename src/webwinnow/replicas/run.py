@@ -12,16 +12,18 @@ import numpy as np
 
 from webwinnow.errors import SettingsError
 from webwinnow.progress import Progress, no_progress
+from webwinnow.record.fields import Field, FieldKind
 from webwinnow.replicas.finding import RELATIONS
-from webwinnow.replicas.sketches import ReplicaSettings, Standing, placed, sketch
+from webwinnow.replicas.sketches import PageOrigin, ReplicaSettings, placed, sketch
+from webwinnow.replicas.stage_replicas import CollectionReplicas
 from webwinnow.run.inputs import known_page_count
-from webwinnow.run.outputparts import CollectionReplicas, Counts, clean_all
+from webwinnow.run.outputparts import Counts, clean_all
 from webwinnow.run.outputs import OutputFormat, check_apart, check_output, output_format, write_output
 from webwinnow.run.pagestore import CollectionStore, PageRow, scratch_store
 from webwinnow.run.parsedcollection import OpenOptions, ParsedCollection
-from webwinnow.run.rows import Field, FieldKind
 from webwinnow.run.settings import RunSettings
-from webwinnow.run.summary import FoundReplicas, Summary
+from webwinnow.run.stages import Stages
+from webwinnow.run.summary import Summary
 from webwinnow.run.tablefiles import are_records, read_records, spooled_tables
 
 REPLICA_FIELDS: Final = (
@@ -67,23 +69,23 @@ def write_replicas(
     with spooled_tables(inputs) as files:
         if are_records(files):
             with scratch_store(options.get("tmp")) as store:
-                _add_records(
-                    read_records(files, on_problem=note), known_page_count(files), store, settings.replicas, progress
-                )
-                summary = _write(store, out, wanted, settings.replicas, progress)
+                how, records = ReplicaSettings(**settings.replicas), read_records(files, on_problem=note)
+                _add_records(records, known_page_count(files), store, how, progress)
+                summary = _write(store, out, wanted, settings, progress)
         else:
             with ParsedCollection.open(files, settings, **options | {"on_problem": note}) as collection:
                 clean_all(collection.store, collection.pool, settings, progress)
-                summary = _write(collection.store, out, wanted, settings.replicas, progress)
+                summary = _write(collection.store, out, wanted, settings, progress)
     return replace(summary, seconds=time.monotonic() - started, problems=tuple(problems))
 
 
 def _write(
-    store: CollectionStore, out: str | Path, format: OutputFormat, settings: ReplicaSettings, progress: Progress
+    store: CollectionStore, out: str | Path, format: OutputFormat, settings: RunSettings, progress: Progress
 ) -> Summary:
-    replicas = CollectionReplicas.of(store, settings, progress)
+    replicas = Stages.of(settings).joined(store, progress)["replicas"]
+    assert isinstance(replicas, CollectionReplicas)
     write_output(_lines(replicas), out, format, fields=REPLICA_FIELDS)
-    return Summary(store.page_count(), len(store.sites()), Counts.of(store), FoundReplicas.of(replicas))
+    return Summary(store.page_count(), len(store.sites()), Counts.of(store), {"replicas": replicas.finding()})
 
 
 def _add_records(
@@ -101,8 +103,8 @@ def _add_records(
         failed = record.get("outcome") == "failed"
         store.add_page(PageRow(ordinal, site or "", url or "", page_id, error=record.get("reason") if failed else None))
         about = {name: record.get(field) for name, field in _ABOUT.items()}
-        standing = Standing(url=url or "", site=site or "", **about)
-        packed = sketch(record.get("text") or "", standing, settings).tobytes()
+        origin = PageOrigin(url=url or "", site=site or "", **about)
+        packed = sketch(record.get("text") or "", origin, settings).tobytes()
         rows.append(placed(packed, site or "", ordinal, None, settings))
         counts.add(Counts(outcomes={str(record.get("outcome")): 1}))
         progress("parse", ordinal + 1, total)

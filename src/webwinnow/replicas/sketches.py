@@ -1,4 +1,4 @@
-"""What is kept of a page to find its replicas: a row of fixed size, so that ten million pages are one file.
+"""The sketch of a page, by which its replicas are found: a row of fixed size, so ten million pages fit into one file.
 
 A row contains the page's MinHash (Broder 1997) over shingles of words and hashes of its URL, site and title. The
 MinHash uses one permutation (Li, Owen and Zhang 2012): the first bits of a shingle's hash select its slot, a slot
@@ -16,26 +16,27 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from struct import Struct
-from typing import Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
-from webwinnow.errors import SettingsError, check_range
 from webwinnow.judge.combined import RECORD_AT
 from webwinnow.judge.emptypages import why_empty
-from webwinnow.judge.evidence import PageContext, PageEvidence
-from webwinnow.judge.models import PageModel
+from webwinnow.judge.evidence import PageEvidence, evidence_of, page_model, shown_of
 from webwinnow.judge.verdict import Verdict
 from webwinnow.judge.wholes import HIDDEN_ABOVE
+from webwinnow.methods.settings import StopWords
 from webwinnow.page._words import word_spans
 from webwinnow.page.blocks import text_of_runs
+from webwinnow.page.page import Page
 from webwinnow.page.parsing import language_of
 from webwinnow.page.tree import PageTree
 from webwinnow.page.urls import canonical
 from webwinnow.page.words import stop_list_of, words
 from webwinnow.replicas._sketches import lent_slots, lowest_shingles
+from webwinnow.settings import METHOD, Settings, setting
 from webwinnow.site.learned import LearnedSite
 
 PERCENTAGE = 0.4
@@ -55,32 +56,55 @@ LEAST_WORDS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReplicaSettings:
+class ReplicaSettings(Settings):
     """How replicas are found.
 
-    - `method`: `modern` (MinHash over shingles) or `published` (MD5 of the most frequent words, DocView 5).
-    - `threshold`, `titles_apart`, `shingle_words`, `least_words`: for `modern`.
-    - `percentage`, `interval`, `stop_words` (None for the list of a page's language): for `published`.
+    `modern` is MinHash over shingles, `published` the MD5 of the most frequent words (DocView 5).
+    `stop_words` are for `published`, None for the list of a page's language.
     """
 
-    method: str = "modern"
-    threshold: float = THRESHOLD
-    titles_apart: float = TITLES_APART
-    shingle_words: int = SHINGLE_WORDS
-    least_words: int = LEAST_WORDS
-    percentage: float = PERCENTAGE
-    interval: int = INTERVAL
-    stop_words: tuple[str, ...] | None = None
+    GROUP: ClassVar[str] = "replicas"
 
-    def __post_init__(self) -> None:
-        if self.stop_words is not None:
-            object.__setattr__(self, "stop_words", tuple(self.stop_words))  # plain values have lists
-        if self.method not in REPLICA_METHODS:
-            raise SettingsError(f"there is no fingerprint {self.method!r}; there are: {', '.join(REPLICA_METHODS)}")
-        for name in ("threshold", "titles_apart", "percentage"):
-            if not 0 < getattr(self, name) <= 1:
-                raise SettingsError(f"{name} is {getattr(self, name)}: expected a number above 0, at most 1")
-        check_range(self, "shingle_words", "least_words", "interval", least=1)
+    method: Annotated[
+        str,
+        setting(
+            f"Fingerprint: {' or '.join(REPLICA_METHODS)} (DocView 5).",
+            "--fingerprint",
+            panel=METHOD,
+            known=lambda: REPLICA_METHODS,
+        ),
+    ] = "modern"
+    threshold: Annotated[
+        float,
+        setting(
+            "modern: share of the shorter page's text that two near-duplicates have in common.",
+            "--threshold",
+            panel=METHOD,
+            above=0,
+            most=1,
+        ),
+    ] = THRESHOLD
+    titles_apart: Annotated[
+        float,
+        setting(
+            "modern: the same share for pages of one site with different titles.",
+            "--titles-apart",
+            panel=METHOD,
+            above=0,
+            most=1,
+        ),
+    ] = TITLES_APART
+    shingle_words: Annotated[int, setting("modern: words in a row that are hashed together.", least=1)] = SHINGLE_WORDS
+    least_words: Annotated[int, setting("modern: a page with fewer words has no fingerprint.", least=1)] = LEAST_WORDS
+    percentage: Annotated[
+        float,
+        setting("published: share of a page's words that is compared.", "--percentage", panel=METHOD, above=0, most=1),
+    ] = PERCENTAGE
+    interval: Annotated[
+        int,
+        setting("published: the number of words hashed is a multiple of this.", "--interval", panel=METHOD, least=1),
+    ] = INTERVAL
+    stop_words: StopWords = None
 
 
 def published_fingerprint(
@@ -148,8 +172,8 @@ def sketch_type(method: str = "modern") -> np.dtype[np.void]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """The origin of a page: its URL and other metadata beside its text. An unknown `language` is detected."""
+class PageOrigin:
+    """Where a page is from: its URL and other metadata beside its text. An unknown `language` is detected."""
 
     url: str = ""
     site: str = ""
@@ -160,59 +184,59 @@ class Standing:
     language: str | None = None
 
 
-def sketch(text: str, standing: Standing, settings: ReplicaSettings | None = None) -> np.void:
+def sketch(text: str, origin: PageOrigin, settings: ReplicaSettings | None = None) -> np.void:
     """The row of a page with this text, cleaned or not."""
     settings = settings or ReplicaSettings()
     if settings.method == "published":
-        return _published(text, standing, settings)
-    return _modern(word_spans(text, np.array([0, len(text)], np.int32), _WHOLE)[0], standing, settings)
+        return _published(text, origin, settings)
+    return _modern(word_spans(text, np.array([0, len(text)], np.int32), _WHOLE)[0], origin, settings)
 
 
 def page_sketch(
-    tree: PageTree, runs: NDArray[np.bool_], standing: Standing, settings: ReplicaSettings | None = None
+    tree: PageTree, runs: NDArray[np.bool_], origin: PageOrigin, settings: ReplicaSettings | None = None
 ) -> np.void:
     """The row of a page, from some of its text runs; a word that markup splits counts as two."""
     settings = settings or ReplicaSettings()
     if settings.method == "published":
-        return _published(text_of_runs(tree, runs), standing, settings)
+        return _published(text_of_runs(tree, runs), origin, settings)
     known = tree.known_words
     if known is None or (runs & ~tree.visible_runs).any():
-        return _modern(word_spans(tree.text, tree.run_start, runs & tree.written_runs)[0], standing, settings)
-    return _modern(known.key[runs[known.run]], standing, settings)
+        return _modern(word_spans(tree.text, tree.run_start, runs & tree.written_runs)[0], origin, settings)
+    return _modern(known.key[runs[known.run]], origin, settings)
 
 
-def _published(text: str, standing: Standing, settings: ReplicaSettings) -> np.void:
+def _published(text: str, origin: PageOrigin, settings: ReplicaSettings) -> np.void:
     """The row of a page; 8 of the 16 bytes of the MD5 are kept, enough for 10^8 pages."""
     row = no_sketch(settings)
-    stops = stop_list_of(settings.stop_words).of(standing.language or language_of(text))
+    stops = stop_list_of(settings.stop_words).of(origin.language or language_of(text))
     digest = published_fingerprint(words(text), settings.percentage, settings.interval, stops)
     row["exact"] = int.from_bytes(digest[:8], "little") or 1 if digest is not None else 0
-    return _standing_in(row, standing)
+    return _with_origin(row, origin)
 
 
-def _modern(said: Hashes, standing: Standing, settings: ReplicaSettings) -> np.void:
+def _modern(found: Hashes, origin: PageOrigin, settings: ReplicaSettings) -> np.void:
     """The row of a page, given the hashes of its words."""
     row = no_sketch(settings)
-    if len(said) >= settings.least_words:
-        lowest, row["shingles"] = lowest_shingles(said, settings.shingle_words, _SLOT_BITS)
-        row["slots"] = minhash(lowest)
-        row["exact"] = xxh3_64_intdigest(said.tobytes()) or 1
-    return _standing_in(row, standing)
+    if len(found) >= settings.least_words:
+        lowest, row["shingles"] = lowest_shingles(found, settings.shingle_words, _SLOT_BITS)
+        row["slots"] = lent_slots(lowest, _lenders())
+        row["exact"] = xxh3_64_intdigest(found.tobytes()) or 1
+    return _with_origin(row, origin)
 
 
-def _standing_in(row: np.void, standing: Standing) -> np.void:
+def _with_origin(row: np.void, origin: PageOrigin) -> np.void:
     """A row with the origin of its page."""
-    address = canonical(standing.url, routes=True)
-    row["address"] = _hash(address)
-    row["near"] = _hash(near_address(address))
-    row["path"] = _hash(_SCHEME_AND_HOST.sub("", address))
-    named = standing.canonical
-    row["named"] = row["address"] if named == standing.url else _hash(canonical(named)) if named else 0
-    row["site"] = site_hash(standing.site)
-    row["title"] = _hash(" ".join(words(standing.title or "")))
+    address = canonical(origin.url, routes=True)
+    row["address"] = text_hash(address)
+    row["near"] = text_hash(near_address(address))
+    row["path"] = text_hash(_SCHEME_AND_HOST.sub("", address))
+    named = origin.canonical
+    row["named"] = row["address"] if named == origin.url else text_hash(canonical(named)) if named else 0
+    row["site"] = text_hash(origin.site)
+    row["title"] = text_hash(" ".join(words(origin.title or "")))
     row["url_length"] = len(address)
-    row["date"] = _day(standing.date)
-    row["fetched"] = seconds(standing.fetched_at)
+    row["date"] = _day(origin.date)
+    row["fetched"] = seconds(origin.fetched_at)
     return row
 
 
@@ -226,14 +250,9 @@ def placed(packed: bytes, site: str, ordinal: int, fetched_at: str | None, setti
     """The bytes of a sketch with the values that only the run knows; an empty sketch where there is none yet."""
     row = bytearray(packed or no_sketch(settings).tobytes())
     places: Mapping[str, Any] = sketch_type(settings.method).fields or {}
-    for name, value in (("site", site_hash(site)), ("ordinal", ordinal), ("fetched", seconds(fetched_at))):
+    for name, value in (("site", text_hash(site)), ("ordinal", ordinal), ("fetched", seconds(fetched_at))):
         _PLACED.pack_into(row, places[name][1], value)
     return bytes(row)
-
-
-def minhash(lowest: Hashes) -> NDArray[np.uint16]:
-    """The slots of a page, given the lowest shingle of each (`lowest_shingles`); zeros if there is none."""
-    return lent_slots(lowest, _lenders())
 
 
 @cache
@@ -277,12 +296,8 @@ def _day(date: str | None) -> int:
     return int(found) if len(found) == 8 and found.isascii() and found.isdigit() else 0
 
 
-def site_hash(site: str) -> int:
-    """The hash of a site in a sketch."""
-    return _hash(site)
-
-
-def _hash(text: str) -> int:
+def text_hash(text: str) -> int:
+    """The hash of a text in a sketch; 0 for none."""
     return xxh3_64_intdigest(text.encode("utf-8", "replace")) if text else 0
 
 
@@ -295,7 +310,7 @@ LEAST_CONTENT: Final = 10
 
 
 def distinctive_runs(
-    tree: PageTree, verdict: Verdict, page: PageContext | None = None, model: LearnedSite | None = None
+    tree: PageTree, verdict: Verdict, page: Page | None = None, model: LearnedSite | None = None
 ) -> NDArray[np.bool_]:
     """The text runs to fingerprint, which distinguish a page from others on any site.
 
@@ -304,21 +319,21 @@ def distinctive_runs(
     (`page`), without blocks that the site repeats on many pages; without `page`, all that the verdict keeps.
     """
     if page is not None:
-        blocks, evidence = page.blocks, page.evidence
-        kept = _content(page) & (page.shown | (evidence.probability >= HIDDEN_ABOVE))
-        said = int(evidence.words[kept].sum())
-        if said >= LEAST_CONTENT:
-            own = kept & ~_repeated(evidence, model)
+        blocks, evidence = page.blocks, evidence_of(page)
+        kept = _content(page) & (shown_of(page) | (evidence.probability >= HIDDEN_ABOVE))
+        content = int(evidence.words[kept].sum())
+        if content >= LEAST_CONTENT:
+            distinctive = kept & ~_repeated(evidence, model)
             chosen = np.zeros(len(blocks), np.bool_)
-            chosen[evidence.said] = own if evidence.words[own].sum() >= LEAST_LEFT * said else kept
+            chosen[evidence.said] = distinctive if evidence.words[distinctive].sum() >= LEAST_LEFT * content else kept
             return chosen.repeat(blocks.first_run[1:] - blocks.first_run[:-1])
     return verdict.keep_runs & verdict.keep[tree.run_owner]
 
 
-def _content(page: PageContext) -> NDArray[np.bool_]:
+def _content(page: Page) -> NDArray[np.bool_]:
     """The blocks that method `page` keeps without `--favor`; none on a page that it says has no main content."""
-    probability, words = page.evidence.probability, page.evidence.words
-    lowest, quality = PageModel.load().judged(probability, words)
+    probability, words = evidence_of(page).probability, evidence_of(page).words
+    lowest, quality = page_model(page).judged(probability, words)
     kept: NDArray[np.bool_] = probability >= lowest
     return kept if why_empty(page, kept, quality) is None else np.zeros(len(probability), np.bool_)
 

@@ -13,13 +13,11 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
-from webwinnow.classify.category import CategoryModel
 from webwinnow.errors import SettingsError
-from webwinnow.progress import Progress
 from webwinnow.run.inputs import STDIN
-from webwinnow.run.outputparts import CollectionReplicas, Counts, clean_all
+from webwinnow.run.outputparts import Counts, clean_all, with_values
 from webwinnow.run.outputs import (
     LINK_FORMATS,
     PAGE_FORMATS,
@@ -31,35 +29,16 @@ from webwinnow.run.outputs import (
     write_lines,
     write_output,
 )
-from webwinnow.run.pagestore import CollectionStore
-from webwinnow.run.parsedcollection import OpenOptions, ParsedCollection, ParsingEngine
-from webwinnow.run.rows import part_lines, read_parts
+from webwinnow.run.pagestore import part_lines
+from webwinnow.run.parsedcollection import OpenOptions, ParsedCollection
 from webwinnow.run.settings import RunSettings
-from webwinnow.run.summary import FoundReplicas, Summary
+from webwinnow.run.stages import Stages
+from webwinnow.run.summary import Summary
 from webwinnow.run.unpacking import ReadLimits
+from webwinnow.storage.encoding import from_json
 
-
-class Engine(ParsingEngine, Protocol):
-    """A cluster that also cleans."""
-
-    def clean_all(self, store: CollectionStore, settings: RunSettings, progress: Progress) -> int:
-        """Clean every page into parts of the store; returns the number of sites."""
-
-
-def _check_classes(settings: RunSettings, engine: Engine | None) -> None:
-    """Raise `SettingsError` where pages could not be classified as `classify apply` does."""
-    from webwinnow.classify.classmodel import ClassModel  # noqa: PLC0415 (an optional extra)
-
-    model = ClassModel.load(Path(settings.classes or ""))
-    if settings.categories is not None:
-        raise SettingsError("classes and categories both fill the category of a record: expected one of them")
-    if engine is not None:
-        raise SettingsError("classes are predicted by the local engine; run `webwinnow classify apply` on its output")
-    if model.vectors.learns_sites and not settings.learns:
-        raise SettingsError(
-            f"{settings.classes} weighs words by their site, which method {settings.method} does not learn here; "
-            "expected a method that learns sites, no --models, or a model trained with --weighting tfidf"
-        )
+if TYPE_CHECKING:
+    from webwinnow.run.engines.clusterengine import ClusterEngine
 
 
 def run(
@@ -73,7 +52,7 @@ def run(
     resume: bool = False,
     resumable: bool = True,
     read_limits: ReadLimits | None = None,
-    engine: Engine | None = None,
+    engine: ClusterEngine | None = None,
     **options: Unpack[OpenOptions],
 ) -> Summary:
     """Clean a collection. The output appears complete at the end, or not at all; `resume` continues a killed run.
@@ -94,10 +73,7 @@ def run(
     if rejected is not None:
         check_output(rejected, "jsonl")
     check_apart(inputs, out, rejected)
-    if settings.classes is not None:
-        _check_classes(settings, engine)
-    if settings.categories is not None:
-        CategoryModel.load(Path(settings.categories)).check_cleaning(settings.cleaned_by())
+    Stages.of(settings).check(is_cluster=engine is not None)
     problems: list[str] = []
     report = options.get("on_problem")
 
@@ -132,7 +108,7 @@ def clean_collection(
     shard_pages: int | None = None,
     rejected: str | Path | None = None,
     again: bool = False,
-    engine: Engine | None = None,
+    engine: ClusterEngine | None = None,
 ) -> Summary:
     """Clean a collection that was parsed with the same settings, and write its records.
 
@@ -143,28 +119,24 @@ def clean_collection(
         sites = clean_all(store, collection.pool, settings, progress)
     else:
         sites = engine.clean_all(store, settings, progress)
-    replicas = None if settings.replicas is None else CollectionReplicas.of(store, settings.replicas, progress)
-    counts, parts = Counts.of(store), store.parts()
+    stages, counts, parts = Stages.of(settings), Counts.of(store), store.parts()
+    joined = stages.joined(store, progress)
 
     def paths(*, rejected: bool = False) -> Iterator[Path]:
         for done, (number, _) in enumerate(parts, start=1):
             yield store.part_path(number, rejected=rejected)
             progress("write", done, len(parts))
 
+    lines = with_values(part_lines(paths()), joined.values())
     if format == "jsonl":
-        lines = part_lines(paths())
-        write_lines(
-            lines if replicas is None else replicas.named_lines(lines), out, shard_size=shard_pages, again=again
-        )
+        write_lines(lines, out, shard_size=shard_pages, again=again)
     else:
-        records = read_parts(paths())
-        named = records if replicas is None else replicas.named(records)
-        write_output(named, out, format, fields=settings.fields, shard_size=shard_pages, again=again)
+        write_output(map(from_json, lines), out, format, fields=stages.fields, shard_size=shard_pages, again=again)
     if rejected is not None:
         write_lines(part_lines(paths(rejected=True)), rejected)
     if not settings.site_by.has_sites:
         sites = len(set(store.site_names()))
-    return Summary(store.page_count(), sites, counts, None if replicas is None else FoundReplicas.of(replicas))
+    return Summary(store.page_count(), sites, counts, {name: found.finding() for name, found in joined.items()})
 
 
 def run_identity(inputs: Sequence[str | Path], settings: RunSettings) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING, Final
 
 from webwinnow.page.urls import is_safe_link
-from webwinnow.run.rows import CONTENT_FIELDS, PAGE_FIELDS, Fields, Record, ordered
+from webwinnow.record.fields import CONTENT_FIELDS, Fields, Record, ordered, page_fields
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
@@ -28,11 +28,12 @@ _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 """Characters that make a spreadsheet treat a cell as a formula."""
 
 
-def write_csv(records: Iterable[Record], out: SupportsWrite[bytes], fields: Fields = PAGE_FIELDS) -> None:
+def write_csv(records: Iterable[Record], out: SupportsWrite[bytes], fields: Fields | None = None) -> None:
     """Write a line of names, then one record per line; nulls are empty, lists are JSON.
 
     Text that a spreadsheet would run as a formula gets an apostrophe in front, since pages are untrusted.
     """
+    fields = fields or page_fields()
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\r\n")
     writer.writerow([field.name for field in fields])
@@ -91,7 +92,7 @@ def _elements(record: Record) -> Iterator[tuple[str, str]]:
     yield from (("relation", link) for link in record.get("links") or ())
 
 
-def write_dublin_core(records: Iterable[Record], out: SupportsWrite[bytes], _fields: Fields = PAGE_FIELDS) -> None:
+def write_dublin_core(records: Iterable[Record], out: SupportsWrite[bytes], _fields: Fields | None = None) -> None:
     """Write the kept pages as one XML document with one description per page; other pages are omitted."""
     out.write(b'<?xml version="1.0" encoding="UTF-8"?>\n')
     out.write(f"<records {_NAMESPACES}>\n".encode())
@@ -121,7 +122,7 @@ EDGES_AT_ONCE: Final = 1 << 20
 """Bytes of edges that wait in memory rather than on disk, and that are copied at a time."""
 
 
-def write_graphml(records: Iterable[Record], out: SupportsWrite[bytes], _fields: Fields = PAGE_FIELDS) -> None:
+def write_graphml(records: Iterable[Record], out: SupportsWrite[bytes], _fields: Fields | None = None) -> None:
     """Write links as a directed graph in GraphML (Gephi, NetworkX, igraph): a node per URL, an edge per link.
 
     Nodes come first, because the site of a page that earlier links lead to is known when its own links are; edges are
@@ -162,7 +163,7 @@ def _xml_attribute(value: str) -> str:
     return html.escape(_NOT_IN_XML.sub("\ufffd", value))
 
 
-def write_edges(records: Iterable[Record], out: SupportsWrite[bytes], _fields: Fields = PAGE_FIELDS) -> None:
+def write_edges(records: Iterable[Record], out: SupportsWrite[bytes], _fields: Fields | None = None) -> None:
     """Write links as an edge list, one per line: source, tab, target. URLs are canonical and have no white space."""
     for record in records:
         pair = (_NOT_IN_URL.sub("", str(record.get(name) or "")) for name in ("source", "target"))
@@ -183,12 +184,12 @@ _NOT_IN_YAML: Final = re.compile(r"[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud80
 _IS_DOCUMENT: Final = re.compile(r"\s*<(?:!doctype|html)[\s>]", re.IGNORECASE)
 
 
-def write_markdown_files(records: Iterable[Record], folder: Path, fields: Fields = PAGE_FIELDS) -> None:
+def write_markdown_files(records: Iterable[Record], folder: Path, fields: Fields | None = None) -> None:
     """Write one Markdown file per record, also for failed pages: their front matter says what happened."""
     _write_files(records, folder, ".md", lambda record: markdown_file(record, fields))
 
 
-def write_html_files(records: Iterable[Record], folder: Path, fields: Fields = PAGE_FIELDS) -> None:
+def write_html_files(records: Iterable[Record], folder: Path, fields: Fields | None = None) -> None:
     """Write one HTML file per record, also for failed pages: their head says what happened."""
     _write_files(records, folder, ".html", lambda record: html_file(record, fields))
 
@@ -213,7 +214,7 @@ def _slug(text: str) -> str:
     return _NOT_IN_SLUG.sub("-", plain).strip("-")[:MAX_SLUG].rstrip("-")
 
 
-def markdown_file(record: Record, fields: Fields = PAGE_FIELDS) -> str:
+def markdown_file(record: Record, fields: Fields | None = None) -> str:
     """Return a record as Markdown: metadata as front matter with JSON quoting, then the content."""
     lines = [f"{name}: {_yaml_value(value)}" for name, value in _metadata(record, fields).items()]
     content = record.get("markdown") or record.get("text") or ""
@@ -225,7 +226,7 @@ def _yaml_value(value: object) -> str:
     return _NOT_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
 
 
-def html_file(record: Record, fields: Fields = PAGE_FIELDS) -> str:
+def html_file(record: Record, fields: Fields | None = None) -> str:
     """Return a record as an HTML document: metadata as meta elements, then the content.
 
     Content that is already a document is unchanged; a record without HTML shows its text, escaped.
@@ -247,6 +248,6 @@ def html_file(record: Record, fields: Fields = PAGE_FIELDS) -> str:
     return "\n".join([opening, *head, "</head>\n<body>", content.strip("\n"), "</body>\n</html>\n"])
 
 
-def _metadata(record: Record, fields: Fields) -> dict[str, object]:
+def _metadata(record: Record, fields: Fields | None) -> dict[str, object]:
     row = ordered(record, fields)
     return {name: value for name, value in row.items() if name not in CONTENT_FIELDS and value not in (None, [])}

@@ -8,28 +8,25 @@ Pages that need nothing of their site were cleaned when they were parsed and are
 from __future__ import annotations
 
 import re
-import shutil
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from itertools import groupby
+from math import inf
+from operator import attrgetter
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from webwinnow.progress import Progress, no_progress
-from webwinnow.replicas.finding import Replicas, find_replicas
-from webwinnow.replicas.sketches import ReplicaSettings, Sketches, placed, sketch_type
 from webwinnow.run.pagestore import CollectionStore, PageRow, StoredPage
 from webwinnow.run.pageworker import failed_page
-from webwinnow.run.rows import record_line
+from webwinnow.run.plan import LOCAL_PAGES, Plan
 from webwinnow.run.settings import RunSettings
+from webwinnow.run.stages import Joined, Stages
 from webwinnow.run.workerjobs import CleanStored, LearnSite, PageCleaned, Ref, Shared, SiteLearned, SiteToClean
 from webwinnow.run.workerpool import Answer, Task, WorkerPool
 from webwinnow.storage.atomic import write_file
-from webwinnow.storage.fastjson import from_json
+from webwinnow.storage.encoding import to_json
 
-PART_PAGES = 64
-"""Pages in a part of the output at most."""
 SHOWN_REPEATS = 10
 MOST_REASONS = 1_000
 """Different reasons that are counted: a hostile crawl could cause one per page."""
@@ -52,7 +49,7 @@ def clean_all(
     """
     stage = _CleanStage(store, pool, settings, progress, models or {})
     stage.run()
-    return stage.sites
+    return stage.plan.sites
 
 
 def shared_reason(reason: str) -> str:
@@ -77,15 +74,14 @@ class Counts:
     all_words: int = 0
     repeats: list[tuple[int, str, str]] = field(default_factory=list)
     """(pages, text, site)."""
-    kept_links: dict[str, int] = field(default_factory=dict)
-    removed_links: dict[str, int] = field(default_factory=dict)
-    """Links by the kind of their regions."""
+    tallies: dict[str, dict[str, int]] = field(default_factory=dict)
+    """What stages counted, by table."""
 
     def add(self, other: Counts) -> None:
         """Add other counts."""
-        for counted in ("outcomes", "reasons", "remarks", "kept_links", "removed_links"):
-            found = getattr(other, counted)
-            mine = getattr(self, counted) if found else found
+        tables = [(self.outcomes, other.outcomes), (self.reasons, other.reasons), (self.remarks, other.remarks)]
+        tables += [(self.tallies.setdefault(name, {}), found) for name, found in other.tallies.items()]
+        for mine, found in tables:
             for name, count in found.items():
                 known = name if name in mine or len(mine) < MOST_REASONS else "other reasons"
                 mine[known] = mine.get(known, 0) + count
@@ -129,29 +125,31 @@ class _Part(NamedTuple):
 
 
 class _LargeSite(NamedTuple):
-    """A site of several parts, the first numbered `first`."""
+    """A site of several parts."""
 
-    first: int
     name: str
-    parts: int
+    parts: range
 
 
 class _PartOutput:
     """The output of one part so far."""
 
-    def __init__(self, replicas: ReplicaSettings | None) -> None:
-        self.replicas = replicas
-        self.sketches: list[bytes] = []
+    def __init__(self, stages: Stages) -> None:
+        self.stages = stages
+        self.rows: list[bytes] = []
         self.lines: list[bytes] = []
         self.rejected: list[bytes] = []
         self.counts = Counts()
 
     def add(self, site: str, row: PageRow, page: PageCleaned) -> None:
-        if self.replicas is not None:
-            self.sketches.append(placed(page.sketch, site, row.ordinal, row.fetched_at, self.replicas))
+        for k, stage in enumerate(self.stages.keeping):  # a page that failed has no rows yet
+            self.rows.append(stage.placed(page.rows[k] if page.rows else b"", site, row))
         self.lines.append(page.line)
         self.rejected.extend(page.rejected)
         reason, is_kept = page.reason, page.outcome == "kept"
+        tallies: dict[str, dict[str, int]] = {}
+        for table, name, number in page.tallies:
+            tallies.setdefault(table, {})[name] = number
         self.counts.add(
             Counts(
                 outcomes={page.outcome: 1},
@@ -160,13 +158,12 @@ class _PartOutput:
                 kept_words=page.kept_words,
                 all_words=page.all_words,
                 repeats=[(pages, text, site) for pages, text in page.repeats],
-                kept_links={kind: number for kind, kept, number in page.links if kept},
-                removed_links={kind: number for kind, kept, number in page.links if not kept},
+                tallies=tallies,
             )
         )
 
     def store(self, store: CollectionStore, part: int) -> None:
-        store.add_part(part, self.lines, self.rejected, self.counts.to_plain(), self.sketches)
+        store.add_part(part, self.lines, self.rejected, self.counts.to_plain(), self.rows)
 
 
 class _CleanStage:
@@ -180,8 +177,8 @@ class _CleanStage:
     ) -> None:
         self.store, self.pool, self.settings, self.progress = store, pool, settings, progress
         self.models = models
-        self.learns = settings.learns
-        self.sites = 0
+        self.learns, self.stages = settings.learns, Stages.of(settings)
+        self.plan = Plan.of(store.places(), LOCAL_PAGES, inf)
         self.done, self.total = 0, store.page_count()
         self.outputs: dict[int, _PartOutput] = {}
         """Parts whose answers are coming in, by number."""
@@ -211,28 +208,29 @@ class _CleanStage:
 
     def _planned(self) -> Iterator[Task]:
         """Small parts, and the learning of large sites, in output order."""
-        small, number = _Part(0, [], [], []), 0
-        for name, pages in self.store.sites():
-            self.sites += 1
-            if small.rows and (pages > PART_PAGES or len(small.rows) + pages > PART_PAGES):
-                yield from self._task_of(small)
-                number += 1
-            if not small.rows or small.number != number:
-                small = _Part(number, [], [], [])
-            if pages <= PART_PAGES:
-                self._add_small(small, name)
-                continue
-            site = _LargeSite(number, name, -(-pages // PART_PAGES))
-            number += site.parts
-            yield from self._large(site, pages)
-        if small.rows and small.number == number:
-            yield from self._task_of(small)
+        for name, parts in self.plan.groups():
+            if all(map(self.store.has_part, parts)):  # by an earlier attempt at this run
+                self._count(sum(self.plan.pages[part] for part in parts))
+            elif name is not None and self.learns and name not in self.models:
+                chosen = self.store.chosen_of(name, self.settings.learn_pages)
+                yield Task(_LargeSite(name, parts), [LearnSite(chosen)], Shared(str(self.store.spool_path)))
+            elif name is not None:
+                yield from self._tasks_of(_LargeSite(name, parts), self.models.get(name))
+            else:
+                yield from self._task_of(self._small(parts[0]))
 
-    def _add_small(self, part: _Part, name: str) -> None:
-        rows = list(self.store.pages_of(name))
-        part.sites.append(SiteToClean(name, self._chosen(name, rows), self.models.get(name)))
-        part.rows.extend(rows)
-        part.site_of.extend([len(part.sites) - 1] * len(rows))
+    def _rows_of(self, part: int) -> Iterator[PageRow]:
+        return self.store.rows_from(*self.plan.starts[part], self.plan.pages[part])
+
+    def _small(self, number: int) -> _Part:
+        """A part of whole sites."""
+        part = _Part(number, [], [], [])
+        for name, found in groupby(self._rows_of(number), key=attrgetter("site")):
+            rows = list(found)
+            part.sites.append(SiteToClean(name, self._chosen(name, rows), self.models.get(name)))
+            part.rows.extend(rows)
+            part.site_of.extend([len(part.sites) - 1] * len(rows))
+        return part
 
     def _chosen(self, name: str, rows: list[PageRow]) -> list[Ref] | None:
         """The pages that a small site is learned from; None if it is not learned."""
@@ -242,25 +240,10 @@ class _CleanStage:
             return [ref for row in rows if (ref := row.ref) is not None]
         return self.store.chosen_of(name, self.settings.learn_pages)
 
-    def _large(self, site: _LargeSite, pages: int) -> Iterator[Task]:
-        if all(map(self.store.has_part, range(site.first, site.first + site.parts))):
-            self._count(pages)
-        elif self.learns and site.name not in self.models:
-            chosen = self.store.chosen_of(site.name, self.settings.learn_pages)
-            yield Task(site, [LearnSite(chosen)], Shared(str(self.store.spool_path)))
-        else:
-            yield from self._parts_of(site, self.models.get(site.name))
-
-    def _parts_of(self, site: _LargeSite, model: str | None) -> Iterator[Task]:
-        sites = [SiteToClean(site.name, None, model)]
-        part = _Part(site.first, sites, [], [])
-        for row in self.store.pages_of(site.name):
-            if len(part.rows) == PART_PAGES:
-                yield from self._task_of(part)
-                part = _Part(part.number + 1, sites, [], [])
-            part.rows.append(row)
-            part.site_of.append(0)
-        yield from self._task_of(part)
+    def _tasks_of(self, site: _LargeSite, model: str | None) -> Iterator[Task]:
+        for number in site.parts:
+            rows = list(self._rows_of(number))
+            yield from self._task_of(_Part(number, [SiteToClean(site.name, None, model)], rows, [0] * len(rows)))
 
     def _task_of(self, part: _Part) -> Iterator[Task]:
         """The task of a part, unless an earlier attempt at this run has done it."""
@@ -269,19 +252,21 @@ class _CleanStage:
         elif not self.learns:
             self._store_cleaned(part)
         else:
-            self.outputs.setdefault(part.number, _PartOutput(self.settings.replicas))
+            self.outputs.setdefault(part.number, _PartOutput(self.stages))
             yield Task(part, part.jobs(), Shared(str(self.store.spool_path), tuple(part.sites)))
 
     def _store_cleaned(self, part: _Part) -> None:
         """Store a part whose pages were cleaned when they were parsed."""
-        output = _PartOutput(self.settings.replicas)
+        output = _PartOutput(self.stages)
         for row in part.rows:
             site = self.settings.site_by.name(row.site, row.url)
             cleaned = None if row.ref is None else StoredPage.unpack(self.store.read(row.ref)).cleaned
             if cleaned is not None:
                 output.add(site, row, PageCleaned(*cleaned))
             else:
-                output.add(site, row, failed_page(row.url, row.page_id, site, self.settings, row.error or ""))
+                output.add(
+                    site, row, failed_page(row.url, row.page_id, site, self.settings, self.stages, row.error or "")
+                )
         self._count(len(part.rows))
         output.store(self.store, part.number)
 
@@ -294,7 +279,8 @@ class _CleanStage:
         if answer.error is None:
             output.add(row.site, row, answer.result)
         else:
-            output.add(row.site, row, failed_page(row.url, row.page_id, row.site, self.settings, answer.error))
+            failed = failed_page(row.url, row.page_id, row.site, self.settings, self.stages, answer.error)
+            output.add(row.site, row, failed)
         self._count(1)
         if answer.is_last:
             del self.outputs[part.number]
@@ -305,59 +291,28 @@ class _CleanStage:
         model = None
         if answer.error is None:
             learned: SiteLearned = answer.result
-            path = self.store.model_path(site.first)
+            first_part = site.parts[0]
+            path = self.store.model_path(first_part)
             write_file(path, learned.model, durable=False)
             model = str(path)
-            first = self.outputs.setdefault(site.first, _PartOutput(self.settings.replicas))
+            first = self.outputs.setdefault(first_part, _PartOutput(self.stages))
             first.counts.add(Counts(repeats=[(pages, text, site.name) for pages, text in learned.repeats]))
-        self.ready.append(self._parts_of(site, model))
+        self.ready.append(self._tasks_of(site, model))
 
     def _count(self, pages: int) -> None:
         self.done += pages
         self.progress("clean", self.done, self.total)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CollectionReplicas:
-    """The replicas among the pages of a store, in output order."""
+def with_values(lines: Iterable[bytes], joined: Collection[Joined]) -> Iterator[bytes]:
+    """The lines of all records in output order, with what was joined; they are not parsed.
 
-    store: CollectionStore
-    sketches: Sketches
-    replicas: Replicas
-
-    @classmethod
-    def of(
-        cls, store: CollectionStore, settings: ReplicaSettings, progress: Progress = no_progress
-    ) -> CollectionReplicas:
-        """Find the replicas among the pages of a store whose parts are all done."""
-        total = store.page_count()
-        progress("replicas", 0, total)
-        path = store.folder / "sketches.bin"
-        with path.open("wb") as table:
-            for part, _ in store.parts():
-                with store.sketches_path(part).open("rb") as file:
-                    shutil.copyfileobj(file, table)
-        row = sketch_type(settings.method)
-        sketches: Sketches = np.memmap(path, row, "r") if path.stat().st_size else np.zeros(0, row)
-        found = cls(store, sketches, find_replicas(sketches, settings))
-        progress("replicas", total, total)
-        return found
-
-    def replica_of(self, place: int) -> str | None:
-        """The page that a page is a replica of, by its id or else its URL; None for one that is kept."""
-        kept = int(self.replicas.stays[place])
-        if kept == place:
-            return None
-        page_id, url, _ = self.store.page(int(self.sketches["ordinal"][kept]))
-        return url if page_id is None else page_id
-
-    def named_lines(self, lines: Iterable[bytes]) -> Iterator[bytes]:
-        """The lines of all records, with `replica_of`."""
-        for place, line in enumerate(lines):
-            kept = self.replica_of(place)
-            yield line if kept is None else record_line(from_json(line) | {"replica_of": kept})
-
-    def named(self, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        """All records, with `replica_of`."""
-        for place, record in enumerate(records):
-            yield record | {"replica_of": self.replica_of(place)}
+    A quotation mark in a text has a backslash before it, so only the field itself reads `"name":null`.
+    """
+    for place, line in enumerate(lines):
+        found = line
+        for stage in joined:
+            for name, value in stage.values(place).items():
+                key = b'"%s":' % name.encode()
+                found = found.replace(key + b"null", key + to_json(value), 1)
+        yield found

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, TypeVar, get_ar
 import zstandard
 
 from webwinnow.errors import SettingsError
+from webwinnow.plugins import meant
+from webwinnow.record.fields import Fields, Record, record_line
 from webwinnow.run.formats import (
     write_csv,
     write_dublin_core,
@@ -25,7 +27,6 @@ from webwinnow.run.formats import (
     write_markdown_files,
 )
 from webwinnow.run.parquet import needs_pyarrow, write_parquet
-from webwinnow.run.rows import PAGE_FIELDS, Fields, Record, write_jsonl
 from webwinnow.storage.atomic import atomic_file, atomic_folder
 
 if TYPE_CHECKING:
@@ -52,13 +53,6 @@ PACKINGS: Final = (".gz", ".zst")
 _FILE_SUFFIXES: Final = {name: f".{name}" for name in FORMATS} | {"dublin-core": ".xml"}
 _SUFFIX: Final = re.compile(r"\.[a-z]\w*")  # `clean.2026-11` has none
 _FOLDER_WRITERS: Final = {"markdown": write_markdown_files, "html": write_html_files}
-_TEXT_WRITERS: Final[dict[str, Callable[[Iterable[Record], Any, Fields], None]]] = {
-    "jsonl": write_jsonl,
-    "csv": write_csv,
-    "dublin-core": write_dublin_core,
-    "graphml": write_graphml,
-    "edges": write_edges,
-}
 LINK_FORMATS: Final = frozenset({"graphml", "edges"})
 """Formats of links, which have a source and a target; `webwinnow links` writes them."""
 PAGE_FORMATS: Final = frozenset({"markdown", "html", "dublin-core"})
@@ -76,7 +70,9 @@ def output_format(out: str | Path, wanted: str | None = None, *, links: bool = F
     for known in FORMATS:
         if wanted.lower() == known:
             return known
-    raise SettingsError(f"no format {wanted!r}; expected {', '.join(name for name in FORMATS if name not in others)}")
+    formats = [name for name in FORMATS if name not in others]
+    formats = [name for name in FORMATS if name not in others]
+    raise SettingsError(f"there is no format {wanted!r}; {meant(wanted, formats)}")
 
 
 def _format_by_name(out: str | Path, expected: list[str]) -> OutputFormat:
@@ -194,7 +190,7 @@ def write_output(
     out: str | Path,
     format: OutputFormat,
     *,
-    fields: Fields = PAGE_FIELDS,
+    fields: Fields | None = None,
     shard_size: int | None = None,
     again: bool = False,
 ) -> None:
@@ -218,7 +214,7 @@ def write_output(
         _write_file(records, out, format, fields)
 
 
-def _write_file(records: Iterable[Record], out: str | Path, format: OutputFormat, fields: Fields) -> None:
+def _write_file(records: Iterable[Record], out: str | Path, format: OutputFormat, fields: Fields | None) -> None:
     with opened_output(out) as file:
         if format == "parquet":
             write_parquet(records, file, fields)
@@ -235,6 +231,21 @@ def write_lines(lines: Iterable[bytes], out: str | Path, *, shard_size: int | No
         with opened_output(path) as file, _packed(file, str(path)) as packed:
             for line in shard:
                 packed.write(line)
+
+
+def write_jsonl(records: Iterable[Record], out: SupportsWrite[bytes], fields: Fields | None = None) -> None:
+    """Write one record per line to an open file."""
+    for record in records:
+        out.write(record_line(record, fields))
+
+
+_TEXT_WRITERS: Final[dict[str, Callable[[Iterable[Record], Any, Fields | None], None]]] = {
+    "jsonl": write_jsonl,
+    "csv": write_csv,
+    "dublin-core": write_dublin_core,
+    "graphml": write_graphml,
+    "edges": write_edges,
+}
 
 
 _Item = TypeVar("_Item")

@@ -10,35 +10,32 @@ import json
 import os
 import signal
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.classify.category import CategoryModel
 from webwinnow.errors import InputError, ModelError
-from webwinnow.features.vectors import learn_weights
-from webwinnow.judge.evidence import PageContext, PageEvidence
-from webwinnow.judge.tasks import DEFAULT_TASK, TASKS
-from webwinnow.links.edges import page_edges
+from webwinnow.judge.evidence import PageEvidence, page_with
+from webwinnow.judge.tasks import TASKS
 from webwinnow.methods.registry import CleaningSettings
 from webwinnow.page.blocks import cut
 from webwinnow.page.fingerprints import exact_fingerprint, short_fingerprint
+from webwinnow.page.page import Page
 from webwinnow.page.parsing import ParseLimits, parse
-from webwinnow.page.records import Dropped, PageRecord
+from webwinnow.page.records import Dropped
 from webwinnow.page.tree import PageTree
 from webwinnow.page.treebytes import tree_from_bytes, tree_to_bytes
 from webwinnow.page.urls import SiteKey
 from webwinnow.platforms import limit_memory
 from webwinnow.record.cleaner import Cleaner, CleanPage
-from webwinnow.replicas.sketches import Standing, distinctive_runs, page_sketch
+from webwinnow.record.fields import ordered, record_line
 from webwinnow.run.pagestore import StoredPage, stored_tree
-from webwinnow.run.rows import LINK_FIELDS, ordered, record_line
 from webwinnow.run.settings import CollectionSettings, RunSettings
+from webwinnow.run.stages import Stages
 from webwinnow.run.workerjobs import (
     DONE,
     FAILED,
@@ -64,15 +61,11 @@ from webwinnow.run.workerjobs import (
     decode_task,
 )
 from webwinnow.site.epochs import join_epoch
-from webwinnow.site.featureweights import FeatureWeights
 from webwinnow.site.learned import LearnedSite, limits_for
 from webwinnow.site.modelstore import ModelFolder, ModelTable, open_models
-from webwinnow.site.sums import SAME_CSS, TEXTS, SiteSums, block_keys, page_key
-from webwinnow.storage.fastjson import to_json
-from webwinnow.storage.frames import read_frame, write_frame
-
-if TYPE_CHECKING:
-    from webwinnow.classify.classmodel import ClassModel
+from webwinnow.site.part_texts import block_keys
+from webwinnow.site.sums import SAME_CSS, TEXTS, SiteSums, page_key
+from webwinnow.storage.encoding import read_frame, to_json, write_frame
 
 SHOWN_REPEATS = 5
 """Most repeated blocks of a site in the summary of a run."""
@@ -120,37 +113,20 @@ class PageWorker:
         self.spool: int | None = None
         self.spool_path = ""
         self.model_of: tuple[str, LearnedSite | None] | None = None
-        self.class_weights: FeatureWeights | None = None
         self.last: tuple[Ref, StoredPage] | None = None
         self.request_models: ModelCache | None = None
         self.cleans_at_once = self.scores = False
         if isinstance(settings, RunSettings):
             self.run = settings
             self.cleans_at_once = not settings.learns
-            task = settings.task if settings.links is None else TASKS[DEFAULT_TASK]
+            self.stages = Stages.of(settings)
+            self.categories = self.stages.categories
+            task = settings.task if self.stages.instead is None else self.stages.instead.task or settings.task
             self.cleaner = Cleaner.of(settings.method, settings.cleaning, task, selection=settings.selection)
             self.method = self.cleaner.method
             self.scores = self.method.scores
+            self.is_filtering = not settings.corpus.is_open
             self.models = None if settings.models is None else ModelCache(open_models(Path(settings.models)))
-
-    @cached_property
-    def categories(self) -> CategoryModel | None:
-        """The model of content categories, if the run has one."""
-        return None if self.run.categories is None else CategoryModel.load(Path(self.run.categories))
-
-    @cached_property
-    def is_filtering(self) -> bool:
-        """Whether pages are dropped by language, length or quality, or have signals."""
-        return not self.run.corpus.is_open
-
-    @cached_property
-    def classes(self) -> ClassModel | None:
-        """The model of classes, if the run has one."""
-        if self.run.classes is None:
-            return None
-        from webwinnow.classify.classmodel import ClassModel  # noqa: PLC0415 (an optional extra)
-
-        return ClassModel.load(Path(self.run.classes))
 
     def heartbeat(self) -> None:
         """Tell that a long job goes on."""
@@ -180,14 +156,14 @@ class PageWorker:
     def parse(self, page: ParsePage) -> ParsedPage:
         """Parse a page, with evidence where the method learns from that; clean it where it needs no site model."""
         settings, url = self.settings, page.url
-        site = settings.site_by.of(PageRecord(url=url, body=b"", site=page.site))
+        site = settings.site_by.of(url, page.site)
         model = None
         if self.cleans_at_once and self.models is not None and self.method.learns:
             model = self.models.model(site)
         limits = limits_for(model, settings.limits)
         tree = parse(page.body, url=url, content_type=page.content_type, limits=limits, layout=page.layout)
         if self.cleans_at_once:
-            cleaned = self._cleaned(PageContext(tree), model, settings.site_by.name(site, url), page)
+            cleaned = self._cleaned(Page(tree), model, settings.site_by.name(site, url), page)
             if not self.run.keep_trees:
                 return ParsedPage(site, 0, "", StoredPage(None, cleaned=tuple(cleaned)).pack())
             stored = StoredPage(tree_to_bytes(tree), cleaned=tuple(cleaned))
@@ -202,18 +178,17 @@ class PageWorker:
     def build_model(self, job: BuildModel) -> ModelBuilt:
         """Learn a site from the chosen pages."""
         cleaning = CleaningSettings.from_plain(job.cleaning)
-        pagelets, stops = cleaning.template.pagelets, cleaning.segments.stop_list
-        sums = SiteSums(job.site, pagelets=pagelets, stops=stops, css=self.settings.limits.css)
+        sums = SiteSums(job.site, settings=cleaning, css=self.settings.limits.css)
         for tree in self._trees(job.chosen):
             self.heartbeat()
             sums.add(tree)
         self.heartbeat()
-        model = cleaning.learned(sums)
-        return ModelBuilt(model.to_bytes(), sums.to_bytes() if job.with_sums else None)
+        return ModelBuilt(LearnedSite.of(sums).to_bytes(), sums.to_bytes() if job.with_sums else None)
 
     def update_model(self, job: UpdateModel) -> ModelBuilt:
         """Join a new epoch, learned from the chosen pages, to the earlier ones."""
-        known = [SiteSums.load(path) for path in job.earlier]
+        cleaning = CleaningSettings.from_plain(job.cleaning)
+        known = [SiteSums.load(path, cleaning) for path in job.earlier]
         for path, sums in zip(job.earlier, known, strict=True):
             if sums.site != job.site:
                 raise ModelError(f"{path} has the sums of {sums.site!r}, not of {job.site!r}; learn the site again")
@@ -225,7 +200,6 @@ class PageWorker:
             lambda: self._trees(job.chosen),
             epochs=job.epochs,
             beat=self.heartbeat,
-            finished=CleaningSettings.from_plain(job.cleaning).learned,
         )
         if epoch.model is None or epoch.sums is None:
             return ModelBuilt(None, None, epoch.familiar)
@@ -237,13 +211,11 @@ class PageWorker:
             return LearnedSite.of(SiteSums(parts=self.method.parts)), []
         if self.scores:
             return self._learned_from_evidence(chosen)
-        settings = self.cleaner.settings
-        pagelets, stops = settings.template.pagelets, settings.segments.stop_list
-        sums = SiteSums(parts=self.method.parts | {TEXTS}, pagelets=pagelets, stops=stops)
+        sums = SiteSums(parts=self.method.parts | {TEXTS}, settings=self.cleaner.settings)
         for tree in self._trees(chosen):
             self.heartbeat()
             sums.add(tree)
-        model = LearnedSite.of(sums, self.cleaner.settings.joins)
+        model = LearnedSite.of(sums)
         blocks = cut(tree)
         return model, _most_repeated(blocks.texts(), model.pages_that_say(block_keys(blocks)))
 
@@ -271,7 +243,7 @@ class PageWorker:
     def clean(self, page: CleanStored, site: SiteToClean) -> PageCleaned:
         """Clean a page of the spool, with the model of its site."""
         if page.error is not None or page.ref is None:
-            return failed_page(page.url, page.page_id, site.name, self.run, page.error or "")
+            return failed_page(page.url, page.page_id, site.name, self.run, self.stages, page.error or "")
         repeats: list[tuple[int, str]] = []
         if not self.cleans_at_once and (self.model_of is None or self.model_of[0] != site.name):
             repeats = self._learn(site)
@@ -279,22 +251,25 @@ class PageWorker:
         stored = self._stored(page.ref)
         assert stored.tree is not None
         evidence = None if stored.evidence is None else PageEvidence.from_bytes(stored.evidence)
-        context = PageContext(tree_from_bytes(stored.tree), evidence, fingerprint=stored.fingerprint or None)
+        context = page_with(tree_from_bytes(stored.tree), evidence, fingerprint=stored.fingerprint or None)
         cleaned = self._cleaned(context, model, site.name, page)
         return cleaned._replace(repeats=repeats)
 
     def _learn(self, site: SiteToClean) -> list[tuple[int, str]]:
         """Learn the site of the pages that follow, unless that failed before; returns its most repeated blocks."""
-        model, repeats, weights = None, list[tuple[int, str]](), None
+        model, repeats = None, list[tuple[int, str]]()
+        for stage in self.stages.every:
+            stage.learn(None)
         if self.unlearned != site.name:
             self.unlearned = site.name
             self.send(LEARNS, site.name)
             model, repeats = self._site_model(site)
-            if self.classes is not None and self.classes.vectors.learns_sites and site.chosen:
-                weights = learn_weights(self._trees(site.chosen), self.classes.vectors.weights)
+            if chosen := site.chosen:
+                for stage in self.stages.every:
+                    stage.learn(lambda: self._trees(chosen))
             self.unlearned = None
             self.send(LEARNS, None)
-        self.model_of, self.class_weights = (site.name, model), weights
+        self.model_of = site.name, model
         return repeats
 
     def _site_model(self, site: SiteToClean) -> tuple[LearnedSite | None, list[tuple[int, str]]]:
@@ -302,58 +277,26 @@ class PageWorker:
             return LearnedSite.load(Path(site.model)), []
         return (None, []) if site.chosen is None else self._learned(site.chosen)
 
-    def _cleaned(
-        self, page: PageContext, model: LearnedSite | None, site: str, job: ParsePage | CleanStored
-    ) -> PageCleaned:
-        clean = self.cleaner.clean_in(page, model)
+    def _cleaned(self, page: Page, model: LearnedSite | None, site: str, job: ParsePage | CleanStored) -> PageCleaned:
+        clean, stages, run = self.cleaner.clean_in(page, model), self.stages, self.run
         about = {"page_id": job.page_id, "site": site}
-        if self.run.links is not None:
-            return self._links(clean, about)
-        if self.run.vectors:
-            return self._vector(clean)
-        run, fetched = self.run, job.fetched_at
-        record = clean.record(also=run.also, categories=self.categories, view=run.view, fetched=fetched)
+        if stages.instead is not None:
+            line, tallies = stages.instead.page_lines(clean, about)
+            found = clean.outcome
+            outcome, reason = ("dropped", found.reason) if isinstance(found, Dropped) else ("kept", clean.verdict.note)
+            return PageCleaned(line, [], outcome, reason, clean.kept_words, clean.all_words, tallies=tallies)
+        record = clean.record(also=run.also, categories=self.categories, view=run.view, fetched=job.fetched_at)
         record |= about
-        if self.classes is not None:
-            found = self.classes.classify(clean, self.class_weights)
-            is_certain = found.is_certain(self.run.class_none, self.run.class_least)
-            record["category"] = found.label if is_certain else None
+        for stage in stages.filling:
+            stage.fill(clean, record)
         text, is_kept = record["text"], record["outcome"] == "kept"
         if self.is_filtering:
-            self.run.corpus.judge(record)
+            run.corpus.judge(record)
         outcome, reason, kept, words = (record[name] for name in ("outcome", "reason", "kept_words", "all_words"))
         is_filtered = is_kept and outcome != "kept"
-        rejected = list(_rejected(clean, record, text if is_filtered else None)) if self.run.rejected else []
-        sketch = b"" if is_filtered else self._sketch(clean, page, record)
-        return PageCleaned(record_line(record), rejected, outcome, reason, kept, words, sketch)
-
-    def _sketch(self, clean: CleanPage, page: PageContext, record: dict[str, Any]) -> bytes:
-        """What is needed of a page to find its replicas; nothing if they are not wanted."""
-        if self.run.replicas is None:
-            return b""
-        runs = distinctive_runs(clean.tree, clean.verdict, page if self.scores else None, clean.model)
-        named = {name: record[name] for name in ("url", "site", "title", "date")}
-        standing = Standing(**named, language=record["lang"], canonical=clean.tree.head.canonical)
-        return page_sketch(clean.kept_tree, runs, standing, self.run.replicas).tobytes()
-
-    def _vector(self, clean: CleanPage) -> PageCleaned:
-        """The features of a page instead of its record."""
-        features = clean.features
-        line = _line({"key": features.key.tolist(), "weight": features.weight.tolist()})
-        return PageCleaned(line, [], "kept", None, 0, 0)
-
-    def _links(self, clean: CleanPage, about: dict[str, str | None]) -> PageCleaned:
-        """The lines of a page's links instead of its record."""
-        verdict, context = clean.verdict, PageContext(clean.tree, blocks=clean.blocks)
-        edges = page_edges(context, verdict, self.run.task, clean.model)
-        lines = [
-            record_line(edge._asdict() | about, LINK_FIELDS) for edge in edges if edge.kept or self.run.links == "all"
-        ]
-        counted = Counter((edge.kind or "unknown", edge.kept) for edge in edges)
-        links = [(kind, kept, number) for (kind, kept), number in sorted(counted.items())]
-        outcome = clean.outcome
-        name, reason = ("dropped", outcome.reason) if isinstance(outcome, Dropped) else ("kept", verdict.note)
-        return PageCleaned(b"".join(lines), [], name, reason, clean.kept_words, clean.all_words, links=links)
+        rejected = list(_rejected(clean, record, text if is_filtered else None)) if run.rejected else []
+        rows = [] if is_filtered else [stage.row(clean, record) for stage in stages.keeping]
+        return PageCleaned(record_line(record, stages.fields), rejected, outcome, reason, kept, words, rows)
 
     # The spool
 
@@ -382,22 +325,23 @@ class PageWorker:
         return packed
 
 
-def failed_page(url: str, page_id: str | None, site: str, settings: RunSettings, error: str) -> PageCleaned:
+def failed_page(
+    url: str, page_id: str | None, site: str, settings: RunSettings, stages: Stages, error: str
+) -> PageCleaned:
     """The output of a page that could not be read."""
-    if settings.links is not None:
-        return PageCleaned(b"", [], "failed", error)
-    if settings.vectors:
-        return PageCleaned(_line({"key": None}), [], "failed", error)
+    if stages.instead is not None:
+        return PageCleaned(stages.instead.failed_lines(), [], "failed", error)
     about = {"url": url, "page_id": page_id, "site": site, "outcome": "failed", "reason": error}
     record = about | {"method": settings.method, "text": "", "kept_words": 0, "all_words": 0}
-    return PageCleaned(record_line(record), [_line(about)] if settings.rejected else [], "failed", error)
+    rejected = [_line(about)] if settings.rejected else []
+    return PageCleaned(record_line(record, stages.fields), rejected, "failed", error)
 
 
 def clean_request(job: CleanRequest, limits: ParseLimits, models: ModelCache) -> RequestCleaned:
     """Clean a page with its own options: its record as JSON; with `explain`, also the decision on each block."""
     options = job.options
     site_by = SiteKey.parse(options["site_by"])
-    site = site_by.of(PageRecord(url=job.url, body=b""))
+    site = site_by.of(job.url)
     model = models.model(site) if options["models"] and site else None
     tree = parse(job.body, url=job.url, content_type=job.content_type, limits=limits_for(model, limits))
     asked = [options[name] for name in ("method", "cleaning", "task", "explain")]
@@ -456,7 +400,8 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the main process, which ends its workers itself
     gc.freeze()
     gc.set_threshold(GARBAGE_THRESHOLD)  # pages make many objects and hardly any cycles
-    worker = PageWorker(CollectionSettings.from_plain(settings), lambda *said: write_frame(outbox, said))
+    kind = RunSettings if "method" in settings else CollectionSettings
+    worker = PageWorker(kind.from_plain(settings), lambda *said: write_frame(outbox, said))
     write_frame(outbox, (READY, None))
     while True:
         try:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from webwinnow.counted import counted
 from webwinnow.methods.registry import CleaningSettings
@@ -24,6 +24,9 @@ from webwinnow.run.workerjobs import BuildModel, ModelBuilt, ParsedPage, ParsePa
 from webwinnow.run.workerpool import Answer, Task, WorkerPool
 from webwinnow.site.modelstore import ModelFolder
 
+if TYPE_CHECKING:
+    from webwinnow.run.engines.clusterengine import ClusterEngine
+
 CHUNK_PAGES = 32
 CHUNK_BYTES = 4_000_000
 """Pages, and bytes of pages, in a task to parse."""
@@ -35,21 +38,6 @@ class OpenOptions(TypedDict, total=False):
     tmp: Path | None
     on_progress: Progress | None
     on_problem: ProblemListener | None
-
-
-class ParsingEngine(Protocol):
-    """A cluster that parses pages instead of the workers of this machine (`webwinnow.run.engines`)."""
-
-    def parse_all(
-        self,
-        inputs: Sequence[str | Path],
-        store: CollectionStore,
-        settings: CollectionSettings,
-        limits: ReadLimits,
-        on_problem: ProblemListener,
-        progress: Progress,
-    ) -> None:
-        """Parse every page and add its row to the store."""
 
 
 def all_pages(pages: Iterator[PageRecord]) -> Iterator[PageRecord]:
@@ -65,7 +53,7 @@ class ParsedCollection:
 
     Rows come in the order (site, input ordinal). Pages are parsed when the collection is opened; the workers stay for
     further jobs (`run`). A page that cannot be parsed is a row with an error. `has_markup` is False for records of
-    `clean`, whose pages are plain text (`io.recordpages`).
+    `clean`, whose pages are plain text (`run.recordpages`).
     """
 
     def __init__(
@@ -97,7 +85,7 @@ class ParsedCollection:
         identity: dict[str, Any] | None = None,
         resume: bool = False,
         tmp: Path | None = None,
-        engine: ParsingEngine | None = None,
+        engine: ClusterEngine | None = None,
         on_progress: Progress | None = None,
         on_problem: ProblemListener | None = None,
     ) -> Iterator[ParsedCollection]:
@@ -233,7 +221,12 @@ def parsed_pages(
     task, size = Task([], []), 0
     for page in pages:
         if page.refused is not None:
-            yield PageRow(page.ordinal, settings.site_by.of(page), page.url, page.page_id, error=page.refused), None
+            yield (
+                PageRow(
+                    page.ordinal, settings.site_by.of(page.url, page.site), page.url, page.page_id, error=page.refused
+                ),
+                None,
+            )
             continue
         row = PageRow(page.ordinal, "", page.url, page.page_id, fetched_at=page.fetched_at)  # the worker finds its site
         task.about.append(row)
@@ -255,7 +248,7 @@ def _stored(answer: Answer, settings: CollectionSettings) -> tuple[PageRow, byte
     row: PageRow = answer.task.about[answer.at]
     if answer.error is not None:
         job: ParsePage = answer.task.jobs[answer.at]
-        site = settings.site_by.of(PageRecord(url=job.url, body=b"", site=job.site))
+        site = settings.site_by.of(job.url, job.site)
         return row._replace(site=site, error=answer.error, fetched_at=None), None
     parsed: ParsedPage = answer.result
     return row._replace(site=parsed.site, key=parsed.key, content=parsed.content), parsed.packed
@@ -301,7 +294,7 @@ def build_models(
 
 def _tasks(store: CollectionStore, order: ModelOrder, wanted: Container[str] | None) -> Iterator[Task]:
     folder = None if order.update is None else ModelFolder(Path(order.folder), make=True)
-    shared, cleaning = Shared(str(store.spool_path)), asdict(order.cleaning)
+    shared, cleaning = Shared(str(store.spool_path)), order.cleaning.to_plain()
     for site, _ in store.sites():
         chosen = store.chosen_of(site, order.learn_pages) if wanted is None or site in wanted else []
         earlier = [] if folder is None else folder.epochs(folder.model_path(site))

@@ -2,53 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from webwinnow.counted import counted
-from webwinnow.replicas.sketches import site_hash
-from webwinnow.run.outputparts import CollectionReplicas, Counts
+from webwinnow.counted import counted, printable
+from webwinnow.run.outputparts import Counts
+from webwinnow.run.stages import Finding
 
 SHOWN_REASONS = 8
-SHOWN_MIRRORS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class FoundReplicas:
-    """Replicas by their relation to the page that is kept; mirrors as (site, mirrored site, pages, share)."""
-
-    counts: dict[str, int]
-    mirrors: tuple[tuple[str, str, int, float], ...] = ()
-
-    @classmethod
-    def of(cls, found: CollectionReplicas) -> FoundReplicas:
-        """The numbers of the replicas among the pages of a store."""
-        wanted = {site for mirror in found.replicas.mirrors for site in (mirror.site, mirror.of)}
-        names = {site_hash(site): site for site in found.store.site_names()} if wanted else {}
-        mirrors = [(names[m.site], names[m.of], m.pages, m.share) for m in found.replicas.mirrors]
-        return cls(found.replicas.counts(), tuple(mirrors))
-
-    def lines(self) -> list[str]:
-        """The lines of the summary."""
-        copies, versions, mirrored = (self.counts.get(name, 0) for name in ("copy", "version", "mirror"))
-        lines = [
-            f"  replicas: {copies + versions + mirrored:,} "
-            f"({counted(copies, 'copy', 'copies')}, {counted(versions, 'version')}, {mirrored:,} on mirrors)"
-        ]
-        lines += [
-            f"    {_printable(site)} mirrors {_printable(of)}: {counted(pages, 'page')}, {share:.0%} of its own"
-            for site, of, pages, share in self.mirrors[:SHOWN_MIRRORS]
-        ]
-        return lines
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The result of a run: `pages` is the sum of kept, dropped and failed."""
+    """The result of a run: `pages` is the sum of kept, dropped and failed; `findings` are those of its stages."""
 
     pages: int
     sites: int
     counts: Counts
-    found_replicas: FoundReplicas | None
+    findings: Mapping[str, Finding] = field(default_factory=dict)
     seconds: float = 0.0
     problems: tuple[str, ...] = ()
 
@@ -65,7 +36,8 @@ class Summary:
     @property
     def replicas(self) -> int | None:
         """Pages that are replicas of another; None if replicas were not wanted."""
-        return None if self.found_replicas is None else sum(self.found_replicas.counts.values())
+        found = self.findings.get("replicas")
+        return None if found is None else found.count
 
     @property
     def failed(self) -> int:
@@ -85,8 +57,7 @@ class Summary:
             f"  kept {self.kept:,}, dropped {self.dropped:,}, failed {self.failed:,}",
             f"  words: {self.counts.all_words:,} in, {self.counts.kept_words:,} kept, {self.removed_share:.1%} removed",
         ]
-        if self.found_replicas is not None:
-            lines += self.found_replicas.lines()
+        lines += [printable(line) for found in self.findings.values() for line in found.lines()]
         for title, reasons in (
             ("why pages were dropped or failed", self.counts.reasons),
             ("remarks on pages that were kept", self.counts.remarks),
@@ -94,15 +65,10 @@ class Summary:
             if reasons:
                 lines.append(f"  {title}:")
                 most = sorted(reasons.items(), key=lambda found: (-found[1], found[0]))[:SHOWN_REASONS]
-                lines += [f"    {count:>7,}  {_printable(reason)}" for reason, count in most]
+                lines += [f"    {count:>7,}  {printable(reason)}" for reason, count in most]
         if self.counts.repeats:
             lines.append("  most repeated blocks (pages, text, site):")
             for pages, text, site in self.counts.repeats:
-                lines.append(f"    {pages:>7,}  {_printable(text)}  [{_printable(site)}]")
-        lines += [f"  problem: {_printable(problem)}" for problem in self.problems]
+                lines.append(f"    {pages:>7,}  {printable(text)}  [{printable(site)}]")
+        lines += [f"  problem: {printable(problem)}" for problem in self.problems]
         return lines
-
-
-def _printable(text: str) -> str:
-    """Replace terminal control characters."""
-    return "".join(character if character.isprintable() else " " for character in text)

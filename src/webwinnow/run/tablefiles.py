@@ -7,37 +7,25 @@ import io
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any, BinaryIO, Final
 
 from webwinnow.errors import InputError, SettingsError
+from webwinnow.lazy import lazy_property
 from webwinnow.page.records import PageRecord
+from webwinnow.record.fields import page_fields
 from webwinnow.run.inputs import SPOOL_CHUNK, STDIN, PageFile
-from webwinnow.run.parquet import PARQUET_MAGIC, parquet_columns, read_parquet_rows
-from webwinnow.run.rows import (
-    BOM,
-    LINK_FIELDS,
-    PAGE_FIELDS,
-    RECORD_KEYS,
-    ROW_FIELDS,
-    page_of_row,
-    read_jsonl_rows,
-    split_lines,
-    text_of_value,
-    well_typed,
-)
-from webwinnow.run.sniff import HEAD_BYTES, Content, content_by_name, content_of
-from webwinnow.run.unpacking import InputProblem, ProblemListener, ReadLimits, UnpackedStream, ignore_problem
+from webwinnow.run.reader_jsonl import BOM, read_jsonl_rows, split_lines
+from webwinnow.run.reader_parquet import PARQUET_MAGIC, parquet_columns, read_parquet_rows
+from webwinnow.run.readers import HEAD_BYTES, Reader, reader_by_name, reader_of
+from webwinnow.run.rows import RECORD_KEYS, ROW_FIELDS, page_of_row, text_of_value, well_typed
+from webwinnow.run.unpacking import ProblemListener, ReadLimits, UnpackedStream, ignore_problem
 
 SAMPLED_LINES: Final = 1000
 """Lines of a JSONL file whose names are taken for its columns."""
 MAX_NAMES_SHOWN: Final = 40
-LINK_KEYS: Final = ("source", "target")
-"""Names that a line of `links` has and a page does not."""
-_TABLES: Final = (Content.JSONL, Content.PARQUET)
 _PAGE_KEYS: Final = ("page_id", "url")
 _EXPECTED: Final = "expected JSONL, Parquet, CSV or TSV with page_id or url, and label"
 
@@ -53,10 +41,10 @@ class TableFile:
             file.seek(0)
             if self.is_parquet:
                 self.columns = parquet_columns(str(path), str(path))
-            elif content_of(UnpackedStream(file, self.limits).peek(HEAD_BYTES), str(path)) is not Content.JSONL:
+            elif reader_of(UnpackedStream(file, self.limits).peek(HEAD_BYTES), str(path)).kind != "JSONL":
                 raise InputError(f"{path}: expected Parquet or JSONL with one row per page")
 
-    @cached_property
+    @lazy_property
     def columns(self) -> list[str]:
         """The names of the columns; for JSONL those of the first lines."""
         return list(dict.fromkeys(name for row in islice(self.rows((), ignore_problem), SAMPLED_LINES) for name in row))
@@ -133,22 +121,24 @@ def _stdin_is_table(limits: ReadLimits) -> bool:
         return False
     head = UnpackedStream(io.BytesIO(stdin.peek(HEAD_BYTES)), limits).peek(HEAD_BYTES)
     try:
-        return content_of(head, STDIN) in _TABLES
+        return _is_table(reader_of(head, STDIN))
     except InputError:  # reported when it is read
         return False
 
 
+def _is_table(reader: Reader | None) -> bool:
+    return reader is not None and reader.kind in ("JSONL", "Parquet")
+
+
 def are_records(inputs: Sequence[str | Path], limits: ReadLimits | None = None) -> bool:
     """Whether the inputs are records rather than pages; `SettingsError` if some are and some are not."""
-    return _are_tables(inputs, RECORD_KEYS, "records of webwinnow clean", limits)
+    return are_tables(inputs, RECORD_KEYS, "records of webwinnow clean", limits)
 
 
-def are_links(inputs: Sequence[str | Path], limits: ReadLimits | None = None) -> bool:
-    """Whether the inputs are links rather than pages; `SettingsError` if some are and some are not."""
-    return _are_tables(inputs, LINK_KEYS, "links of webwinnow links", limits)
-
-
-def _are_tables(inputs: Sequence[str | Path], columns: Sequence[str], what: str, limits: ReadLimits | None) -> bool:
+def are_tables(
+    inputs: Sequence[str | Path], columns: Sequence[str], what: str, limits: ReadLimits | None = None
+) -> bool:
+    """Whether the inputs are tables with these columns (`what`) rather than pages; `SettingsError` if only some are."""
     found = [_has_columns(path, columns, limits) for path in table_files(inputs)]
     if any(found) and not all(found):
         raise SettingsError(f"some inputs are pages and some are {what}; expected one or the other")
@@ -170,7 +160,7 @@ def table_files(inputs: Sequence[str | Path]) -> list[Path]:
     found: list[Path] = []
     for path in map(Path, inputs):
         inside = sorted(file for file in path.iterdir() if file.is_file()) if path.is_dir() else []
-        tables = [file for file in inside if content_by_name(file.name) in _TABLES]
+        tables = [file for file in inside if _is_table(reader_by_name(file.name))]
         found += tables or [path]
     return found
 
@@ -190,19 +180,8 @@ def read_records(
         table = TableFile(path, limits)
         if table.is_parquet and not set(RECORD_KEYS) <= set(table.columns):
             raise InputError(f"{path}: contains no records; expected the output of webwinnow clean")
-        rows = table.rows([*(field.name for field in PAGE_FIELDS), *columns], on_problem, RECORD_KEYS)
+        rows = table.rows([*(field.name for field in page_fields()), *columns], on_problem, RECORD_KEYS)
         yield from map(well_typed, rows)
-
-
-def read_links(inputs: Sequence[str | Path], *, on_problem: ProblemListener) -> Iterator[dict[str, Any]]:
-    """Read the links of all inputs in their order; lines that are not links are reported to `on_problem`."""
-    for given in inputs:
-        for row in TableFile(Path(given)).rows([field.name for field in LINK_FIELDS], on_problem, LINK_KEYS):
-            link = well_typed(row, LINK_FIELDS)
-            if link["source"] is None or link["target"] is None:
-                on_problem(InputProblem(f"{given}: a link has no text as source or target"))
-            else:
-                yield link
 
 
 # Labels

@@ -1,6 +1,6 @@
 """The jobs of worker processes and their answers: one type each.
 
-Between processes they are plain tuples in `storage.frames`, never pickled. A task is jobs of one type for one worker,
+Between processes they are plain tuples in `storage.encoding`, never pickled. A task is jobs of one type for one worker,
 with what they share.
 """
 
@@ -113,8 +113,7 @@ class CleanStored(NamedTuple):
 class PageCleaned(NamedTuple):
     """The lines of a page in the output; for the first page of a site that was learned, also the site's repeats.
 
-    The reason of a page that is kept is a remark. `links` are the numbers of its links by kind, if links were wanted:
-    (kind, whether they are kept, number).
+    The reason of a page that is kept is a remark. `rows` and `tallies` are those of the stages.
     """
 
     line: bytes
@@ -123,9 +122,9 @@ class PageCleaned(NamedTuple):
     reason: str | None
     kept_words: int = 0
     all_words: int = 0
-    sketch: bytes = b""
-    repeats: list[tuple[int, str]] = []  # noqa: RUF012 (never changed)
-    links: list[tuple[str, bool, int]] = []  # noqa: RUF012
+    rows: list[bytes] = []  # noqa: RUF012 (never changed)
+    repeats: list[tuple[int, str]] = []  # noqa: RUF012
+    tallies: list[tuple[str, str, int]] = []  # noqa: RUF012
 
 
 class CleanRequest(NamedTuple):

@@ -17,7 +17,9 @@ from typing import Literal, NamedTuple, get_args
 
 from webwinnow.errors import SettingsError
 from webwinnow.page.words import words
-from webwinnow.search.index import ABSTRACT, FILTERS, FULL, TEXTS, Clause, IndexFolder, Level, Narrowing, day_number
+from webwinnow.plugins import meant
+from webwinnow.search.index import ABSTRACT, FULL, IndexFolder, day_number
+from webwinnow.search.level import FILTERS, TEXTS, Clause, Level, Narrowing
 from webwinnow.search.spelling import ONE_TYPO, near_words, stems
 
 Within = Literal["two-level", "abstract", "full"]
@@ -71,7 +73,7 @@ class SearchSettings:
             raise SettingsError(f"limit is {self.limit}, offset {self.offset}: expected 1 or more, and 0 or more")
         for name in (*self.filters, *self.facets):
             if name not in FILTERS:
-                raise SettingsError(f"there is no filter {name!r}; there are: {', '.join(FILTERS)}")
+                raise SettingsError(f"there is no filter {name!r}; {meant(name, list(FILTERS))}")
         if not self.texts or not set(self.texts) <= set(TEXTS):
             raise SettingsError(f"texts is {self.texts}: expected some of {', '.join(TEXTS)}")
         for name in DAYS:
@@ -136,13 +138,13 @@ def search(index: IndexFolder, query: str, settings: SearchSettings | None = Non
     """
     settings = settings or SearchSettings()
     started = time.perf_counter()
-    asked = parse_query(query, index.stop_words)
+    parsed = parse_query(query, index.stop_words)
     unknown = unknown_fields(query)
-    if not asked.clauses and asked.narrowed == Narrowing() and words(query):  # nothing but stop words
+    if not parsed.clauses and parsed.narrowed == Narrowing() and words(query):  # nothing but stop words
         return SearchResult([], 0, time.perf_counter() - started)
     lowest = index.levels[FULL if settings.within == "two-level" else settings.within]
-    narrowed = _narrowed(asked.narrowed, settings, lowest)
-    clauses = [_spelled(clause, lowest, narrowed, settings) for clause in asked.clauses]
+    narrowed = _narrowed(parsed.narrowed, settings, lowest)
+    clauses = [_spelled(clause, lowest, narrowed, settings) for clause in parsed.clauses]
     wanted = settings.offset + settings.limit
     found: dict[str, Hit] = {}
     count, searched = 0, (lowest, clauses)
@@ -222,15 +224,15 @@ def _day(name: str, given: str | None) -> int | None:
     return found
 
 
-def _narrowed(asked: Narrowing, settings: SearchSettings, level: Level) -> Narrowing:
+def _narrowed(query: Narrowing, settings: SearchSettings, level: Level) -> Narrowing:
     """What the query and the settings narrow the pages by, as pages spell it; the query takes precedence."""
     after, before = (day_number(getattr(settings, name)) for name in DAYS)
-    filters = settings.filters | dict(asked.filters)
+    filters = settings.filters | dict(query.filters)
     return Narrowing(
         {name: level.value_of(name, value) for name, value in filters.items()},
-        tuple((name, level.value_of(name, value)) for name, value in asked.excluded),
-        after if asked.after is None else asked.after,
-        before if asked.before is None else asked.before,
+        tuple((name, level.value_of(name, value)) for name, value in query.excluded),
+        after if query.after is None else query.after,
+        before if query.before is None else query.before,
     )
 
 
@@ -264,8 +266,8 @@ def _plan(clauses: list[Clause], within: Within) -> list[tuple[str, list[Clause]
     return [(ABSTRACT, strict), (FULL, clauses)]
 
 
-def _hit(key: str, level: str, score: float, shown: dict[str, str | None], asked: list[Clause]) -> Hit:
-    kept = [clause for clause in asked if clause.role != "not"]
+def _hit(key: str, level: str, score: float, shown: dict[str, str | None], clauses: list[Clause]) -> Hit:
+    kept = [clause for clause in clauses if clause.role != "not"]
     wanted = [word for clause in kept for word in clause.spellings or clause.words]
     begin = [stem for clause in kept for stem in clause.stems if len(stem) >= LEAST_STEM]
     text = (shown.get("text") if level == FULL else None) or shown.get("abstract") or ""

@@ -23,6 +23,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from webwinnow.serve.bodies import BodyMemory
 from webwinnow.serve.metrics import Metrics
 from webwinnow.serve.settings import ServiceSettings
 
@@ -38,10 +39,15 @@ MOST_HELD = 4
 MOST_CLIENTS = 10_000
 SMALL_BODY = 64_000
 """Bytes of a body where no long one is expected."""
+WRITE_AT_ONCE = 1 << 20
+"""Bytes of an uploaded file that are held in memory before they are written."""
+JSON = "application/json"
 GRACE_SECONDS = 10.0
 """Seconds that a body may take at any rate."""
 OPEN_PATHS = frozenset({"/health", "/login", "/static/design.css", "/static/style.css"})
 """Paths that need no token."""
+UPLOADS = frozenset({"/jobs", "/sites"})
+"""Paths that take a file, which is written to disk as it comes, or JSON."""
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -64,6 +70,7 @@ class AccessControl:
 
     def __init__(self, app: ASGIApp, settings: ServiceSettings, metrics: Metrics, wrong: WrongTokens) -> None:
         self.app, self.settings, self.metrics, self.wrong = app, settings, metrics, wrong
+        self.memory = BodyMemory(settings.body_memory)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, or pass it on with limits on its body."""
@@ -84,7 +91,8 @@ class AccessControl:
         try:
             refused = await self._refused(scope, headers)
             if refused is None:
-                await self.app(scope, self._limited(scope, headers, receive), answer)
+                with self.memory.share() as take:
+                    await self.app(scope, self._limited(scope, headers, receive, take), answer)
             else:
                 await _refuse(answer, *refused, scope, headers)
         finally:
@@ -120,15 +128,19 @@ class AccessControl:
 
     def _most_bytes(self, scope: Scope) -> int:
         path = scope["path"]
-        if scope["method"] == "POST" and path in ("/jobs", "/sites"):
+        if scope["method"] == "POST" and path in UPLOADS:
             return self.settings.upload_bytes
         if path in ("/page", "/inspect", "/view/page"):
             return 2 * self.settings.page_bytes + SMALL_BODY  # JSON and forms write a page longer than it is
         return SMALL_BODY
 
-    def _limited(self, scope: Scope, headers: dict[bytes, str], receive: Receive) -> Receive:
-        """`receive` with limits on the size and speed of the body."""
+    def _limited(
+        self, scope: Scope, headers: dict[bytes, str], receive: Receive, take: Callable[[int], None]
+    ) -> Receive:
+        """`receive` with limits on the size and speed of the body, and on the memory that all bodies have."""
         most, taken, started = self._most_bytes(scope), 0, time.monotonic()
+        is_file = scope["path"] in UPLOADS and media_type(headers.get(b"content-type", "")) != JSON
+        most_held = 2 * WRITE_AT_ONCE if is_file else most
 
         async def limited() -> Message:
             nonlocal taken
@@ -140,13 +152,19 @@ class AccessControl:
                     message = await receive()
             except TimeoutError:
                 raise HTTPException(408, "the body stopped coming") from None
-            taken += len(message.get("body", b""))
+            before, taken = taken, taken + len(message.get("body", b""))
             if taken > most:
                 raise HTTPException(413, f"the body is longer than {most:,} bytes")
+            take(min(taken, most_held) - min(before, most_held))
             return message
 
         has_body = b"content-length" in headers or b"transfer-encoding" in headers
         return limited if has_body else receive
+
+
+def media_type(content_type: str) -> str:
+    """The media type of a Content-Type header."""
+    return content_type.partition(";")[0].strip().lower()
 
 
 def is_token(shown: str, token: str) -> bool:

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import FileResponse, Response
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
@@ -25,25 +25,23 @@ from webwinnow._version import __version__
 from webwinnow.crawl.crawling import check_can_crawl
 from webwinnow.crawl.scope import start_url
 from webwinnow.errors import InputError, MissingExtra, ModelError, SettingsError
-from webwinnow.run.rows import PAGE_FIELDS, json_schema
+from webwinnow.record.fields import json_schema
 from webwinnow.search.index import IndexFolder
 from webwinnow.search.query import Hit, SearchSettings, Within, search, suggest
-from webwinnow.serve.context import ServiceContext, context_of, shown_errors
+from webwinnow.serve.accesscontrol import JSON, WRITE_AT_ONCE, media_type
+from webwinnow.serve.bodies import read_json
+from webwinnow.serve.context import ServiceContext, context_of
 from webwinnow.serve.jobs import ACTIVE, Job, JobKind, JobStatus, allowed_input, safe_name
 from webwinnow.serve.requestmodels import JobRequest, PageRequest, UploadOptions
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.modelstore import ModelFolder
 
-WRITE_AT_ONCE = 1 << 20
 DISK_CHECKED_EVERY = 64_000_000
 """Bytes of an upload between two checks of the disk."""
-LONGEST_JSON = 64_000_000
-"""Bytes of a job in JSON, which is read into memory; a file is not."""
 MOST_RESULTS = 100
 LONGEST_QUERY = 1_000
 CRAWL_FILE = "crawl.warc.gz"
 QUERY_WORDS = 'Words, "phrases", -words not to be there, title:words, site:, lang:, after: and before:2026-01-31.'
-JSON = "application/json"
 REPORT_HEAD_BYTES = 16_384
 """The beginning of a report, with its own policy."""
 _OWN_POLICY = re.compile(r'<meta http-equiv="?Content-Security-Policy"? content="([^"]{0,4000})"')
@@ -136,7 +134,7 @@ ALL_STATUSES: tuple[JobStatus, ...] = ("queued", "running", "done", "failed", "c
 router = APIRouter()
 Service = Annotated[ServiceContext, Depends(context_of)]
 _TEXT, _BINARY = {"type": "string"}, {"type": "string", "format": "binary"}
-_RECORD = {name: value for name, value in json_schema(PAGE_FIELDS).items() if name != "$schema"}
+_RECORD = {name: value for name, value in json_schema().items() if name != "$schema"}
 _DECISIONS = {
     "type": "object",
     "required": ["record", "decisions"],
@@ -162,29 +160,6 @@ async def metrics(service: Service) -> Response:
     return Response(service.metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
 
-@router.post("/page", tags=["pages"], **_raw({JSON: _RECORD}, *_PAGE_PROBLEMS, about="The page's record."))
-async def page(asked: PageRequest, service: Service) -> Response:
-    """Clean one page, given as HTML or fetched from its URL. `/inspect` gives the reasons too."""
-    return Response(await service.clean(asked.model_copy(update={"explain": False})), media_type=JSON)
-
-
-@router.post(
-    "/inspect",
-    tags=["pages"],
-    **_raw({JSON: _DECISIONS}, *_PAGE_PROBLEMS, about="The record, and the decision on each block."),
-)
-async def inspect_page(asked: PageRequest, service: Service) -> Response:
-    """Clean one page and explain for each block why it was kept or removed."""
-    return Response(await service.clean(asked.model_copy(update={"explain": True})), media_type=JSON)
-
-
-@router.get("/inspect", tags=["jobs"], **_raw({"text/html": _TEXT}, 404, 422))
-async def inspect_job(service: Service, job: Annotated[str, Query(max_length=40)]) -> Response:
-    """The report on a job's sites: what was kept, what was removed, and why (as by `webwinnow inspect`)."""
-    path = service.result(job, "inspect", "report.html")
-    return FileResponse(path, media_type="text/html", headers=report_headers(path))
-
-
 def _inlined(schema: dict[str, Any]) -> dict[str, Any]:
     """A schema without references: OpenAPI has its definitions elsewhere."""
     definitions = schema.pop("$defs", {})
@@ -199,18 +174,50 @@ def _inlined(schema: dict[str, Any]) -> dict[str, Any]:
     return inlined
 
 
+def _json_body(model: type[BaseModel], **others: dict[str, Any]) -> dict[str, Any]:
+    """What OpenAPI says of a body that `read_json` reads, or of one with another media type."""
+    content = {JSON: {"schema": _inlined(model.model_json_schema())}} | others
+    return {"requestBody": {"required": True, "content": content}}
+
+
+_PAGE_BODY = _json_body(PageRequest)
+
+
+@router.post(
+    "/page",
+    tags=["pages"],
+    openapi_extra=_PAGE_BODY,
+    **_raw({JSON: _RECORD}, *_PAGE_PROBLEMS, about="The page's record."),
+)
+async def page(request: Request, service: Service) -> Response:
+    """Clean one page, given as HTML or fetched from its URL. `/inspect` gives the reasons too."""
+    asked = await _page_request(request)
+    return Response(await service.clean(asked.model_copy(update={"explain": False})), media_type=JSON)
+
+
+@router.post(
+    "/inspect",
+    tags=["pages"],
+    openapi_extra=_PAGE_BODY,
+    **_raw({JSON: _DECISIONS}, *_PAGE_PROBLEMS, about="The record, and the decision on each block."),
+)
+async def inspect_page(request: Request, service: Service) -> Response:
+    """Clean one page and explain for each block why it was kept or removed."""
+    asked = await _page_request(request)
+    return Response(await service.clean(asked.model_copy(update={"explain": True})), media_type=JSON)
+
+
+@router.get("/inspect", tags=["jobs"], **_raw({"text/html": _TEXT}, 404, 422))
+async def inspect_job(service: Service, job: Annotated[str, Query(max_length=40)]) -> Response:
+    """The report on a job's sites: what was kept, what was removed, and why (as by `webwinnow inspect`)."""
+    path = service.result(job, "inspect", "report.html")
+    return FileResponse(path, media_type="text/html", headers=report_headers(path))
+
+
 _UPLOAD: dict[str, Any] = {
     "status_code": 201,
     "responses": _problems(408, 413, 415, 422, 429, 507),
-    "openapi_extra": {
-        "requestBody": {
-            "required": True,
-            "content": {
-                JSON: {"schema": _inlined(JobRequest.model_json_schema())},
-                "application/octet-stream": {"schema": _BINARY | {"minLength": 1}},
-            },
-        }
-    },
+    "openapi_extra": _json_body(JobRequest, **{"application/octet-stream": {"schema": _BINARY | {"minLength": 1}}}),
 }
 """Options of the routes that take a crawl."""
 
@@ -363,11 +370,11 @@ async def take_job(request: Request, service: ServiceContext, kind: JobKind, opt
     """Store the input of a job, from the body or from a folder that it names, and queue the job."""
     with service.runner.taking():
         await run_in_threadpool(service.check_disk)
-        media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         number, folder = service.jobs.new_folder()
         try:
-            if media == JSON:
-                asked, path = await run_in_threadpool(_read_listed, service, await _short_body(request), folder)
+            if media_type(request.headers.get("content-type", "")) == JSON:
+                asked = await read_json(request, JobRequest)
+                path = await run_in_threadpool(_given_input, service, asked, folder)
                 job_options, shown = asked.options(), asked.name or asked.folder or asked.crawl or "listed pages"
             elif options.crawl or options.crawl_render != "never":
                 raise HTTPException(422, "a URL to crawl and crawl_render are sent as JSON, without a file")
@@ -394,25 +401,10 @@ async def take_job(request: Request, service: ServiceContext, kind: JobKind, opt
     return job
 
 
-async def _short_body(request: Request) -> bytes:
-    """The body of a job in JSON. Raises `HTTPException` if it is too long for that."""
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > LONGEST_JSON:
-            raise HTTPException(413, f"JSON may have {LONGEST_JSON:,} bytes; send more pages as a file, such as JSONL")
-    return bytes(body)
-
-
-def _read_listed(service: ServiceContext, body: bytes, folder: Path) -> tuple[JobRequest, Path]:
-    """A job in JSON, and where its input is."""
-    try:
-        asked = JobRequest.model_validate(json.loads(body))
-    except ValidationError as error:
-        raise HTTPException(422, shown_errors(error.errors(include_url=False, include_input=False))) from None
-    except (ValueError, RecursionError):
-        raise HTTPException(400, "the body is no JSON") from None
-    return asked, _given_input(service, asked, folder)
+async def _page_request(request: Request) -> PageRequest:
+    if media_type(request.headers.get("content-type", "")) != JSON:
+        raise HTTPException(422, f"expected JSON, with Content-Type: {JSON}")
+    return await read_json(request, PageRequest)
 
 
 async def _store(stream: AsyncIterator[bytes], path: Path, check_disk: Callable[[], None]) -> int:

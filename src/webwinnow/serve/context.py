@@ -6,11 +6,10 @@ import asyncio
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -29,7 +28,6 @@ from webwinnow.serve.requestworkers import PAGE_RETRY_SECONDS, PageFailed, Reque
 from webwinnow.serve.settings import ServiceSettings
 from webwinnow.site.modelstore import ModelFolder
 
-SHOWN_ERRORS = 5
 MOST_FETCHES = 4
 """Pages fetched at the same time; each is a process."""
 FETCH_SECONDS = 30.0
@@ -175,9 +173,3 @@ def context_of(request: Request) -> ServiceContext:
     """The context of the service that a request is for."""
     context: ServiceContext = request.app.state.context
     return context
-
-
-def shown_errors(errors: Sequence[Any]) -> str:
-    """What is wrong with a request, in one line, without its content."""
-    lines = [f"{'.'.join(str(part) for part in error['loc']) or 'body'}: {error['msg']}" for error in errors]
-    return "; ".join(lines[:SHOWN_ERRORS]).encode("utf-8", "replace").decode()

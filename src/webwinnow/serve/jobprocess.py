@@ -21,7 +21,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from webwinnow.cluster.run import DEFAULT_WEIGHTING, cluster_parsed, write_clusters
+from webwinnow.cluster.settings import DEFAULT_WEIGHTING, ClusterSettings
 from webwinnow.counted import counted
 from webwinnow.crawl.crawling import crawl
 from webwinnow.crawl.guard import AddressGuard
@@ -235,8 +235,8 @@ class JobSteps:
 
     def clusters(self) -> None:
         """Write the clusters."""
-        from webwinnow.cluster.pages import ClusterSettings  # noqa: PLC0415 (an optional extra, and slow to load)
-        from webwinnow.cluster.report import write_cluster_html  # noqa: PLC0415
+        from webwinnow.cluster.report import write_cluster_html  # noqa: PLC0415 (an optional extra, and slow to load)
+        from webwinnow.cluster.run import cluster_parsed, write_clusters  # noqa: PLC0415
 
         vectors = VectorSettings(stop_list=self.stop_list, weighting=DEFAULT_WEIGHTING)
         clustered = cluster_parsed(self.collection(), vectors, ClusterSettings(map=True))

@@ -6,13 +6,13 @@ import asyncio
 import logging
 import os
 import signal
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
+from webwinnow.childprocess import python_command
 from webwinnow.counted import counted
 from webwinnow.serve.jobs import ACTIVE, Job, JobState, JobStore, QueueFull
 from webwinnow.serve.settings import ServiceSettings
@@ -111,11 +111,7 @@ class JobRunner:
         log.info("job %s started", job.id)
         with (folder / "log.txt").open("wb") as job_log:
             self._process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                "webwinnow.serve.jobprocess",
-                str(folder),
-                str(self.settings.models_folder),
+                *python_command("webwinnow.serve.jobprocess", str(folder), str(self.settings.models_folder)),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=job_log,

@@ -7,10 +7,11 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from webwinnow.crawl.settings import RenderWhen
+from webwinnow.errors import SettingsError
 from webwinnow.judge.page import PageSettings
 from webwinnow.judge.tasks import DEFAULT_TASK, TASKS
 from webwinnow.methods.method_segments import SegmentSettings
-from webwinnow.methods.registry import DEFAULT_METHOD, METHODS, CleaningSettings
+from webwinnow.methods.registry import DEFAULT_METHOD, CleaningSettings, method_named, method_names
 from webwinnow.methods.viewsettings import ViewSettings
 from webwinnow.page.words import StopList
 
@@ -22,15 +23,16 @@ SITE_BY = r"^(host|domain|column|all|none|prefix:[1-9][0-9]?)$"
 """The forms of `SiteKey.parse`."""
 
 
-Method = Annotated[str, Field(description="How to clean.", json_schema_extra={"enum": list(METHODS)})]
+Method = Annotated[str, Field(description="How to clean.", json_schema_extra={"enum": method_names()})]
 Rendering = Literal["markdown", "html"]
 Url = Annotated[str, Field(max_length=8_000, description="Where the page is from.")]
 
 
 def _known_method(value: str) -> str:
-    if value not in METHODS:
-        raise ValueError(f"there is no method {value!r}; there are: {', '.join(METHODS)}")
-    return value
+    try:
+        return method_named(value).name
+    except SettingsError as error:
+        raise ValueError(str(error)) from None
 
 
 def _known_task(value: str) -> str:

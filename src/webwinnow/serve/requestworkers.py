@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from dataclasses import asdict
 from functools import partial
 
 from webwinnow.counted import counted
@@ -72,7 +71,7 @@ class RequestWorkers:
             full = f"{counted(self.waiting, 'page waits', 'pages wait')} already; try again in a moment"
             raise QueueFull(full, PAGE_RETRY_SECONDS)
         asked = options.model_dump(include=set(CleanOptions.model_fields))
-        asked |= {"cleaning": asdict(options.cleaning(self.settings.stop_list)), "explain": explain}
+        asked |= {"cleaning": options.cleaning(self.settings.stop_list).to_plain(), "explain": explain}
         number, self._next = self._next, self._next + 1
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._waiting[number] = future

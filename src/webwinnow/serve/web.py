@@ -24,14 +24,16 @@ from webwinnow._version import __version__
 from webwinnow.counted import counted
 from webwinnow.errors import WebwinnowError
 from webwinnow.judge.tasks import DEFAULT_TASK, TASKS
-from webwinnow.methods.registry import DEFAULT_METHOD, METHODS
+from webwinnow.methods.registry import DEFAULT_METHOD, all_methods
 from webwinnow.page.urls import is_web_link
-from webwinnow.search.index import FILTERS, IndexFolder
+from webwinnow.search.index import IndexFolder
+from webwinnow.search.level import FILTERS
 from webwinnow.search.query import SearchResult, SearchSettings, Snippet, search
 from webwinnow.serve.accesscontrol import COOKIE, HELD_SECONDS, POLICY, SESSION_SECONDS, new_session
 from webwinnow.serve.api import LONGEST_QUERY, job_info, sites
 from webwinnow.serve.apidocs import documented
-from webwinnow.serve.context import ServiceContext, context_of, shown_errors
+from webwinnow.serve.bodies import shown_errors
+from webwinnow.serve.context import ServiceContext, context_of
 from webwinnow.serve.jobs import Job
 from webwinnow.serve.requestmodels import PageRequest
 
@@ -114,7 +116,7 @@ async def home(service: Service) -> HTMLResponse:
         here="jobs",
         jobs=[job_info(service, job) for job in service.jobs],
         inputs=[root.name for root in service.settings.inputs],
-        methods=METHODS,
+        methods=all_methods(),
         tasks=TASKS,
         most=service.settings.upload_bytes,
         fetches=service.settings.fetch,
@@ -233,13 +235,13 @@ async def sites_page(service: Service) -> HTMLResponse:
 @router.get("/view/page")
 async def one_page_form() -> HTMLResponse:
     """The form for one page."""
-    return _shown("page.html", here="page", methods=METHODS, tasks=TASKS, asked=None, answer=None, trouble=None)
+    return _shown("page.html", here="page", methods=all_methods(), tasks=TASKS, asked=None, answer=None, trouble=None)
 
 
 @router.post("/view/page")
 async def one_page(request: Request, service: Service) -> HTMLResponse:
     """A pasted page, cleaned, with the decision on each block."""
-    form = _form(await request.body())
+    form = await run_in_threadpool(_form, await request.body())
     answer, trouble, asked = None, None, None
     try:
         asked = PageRequest(
@@ -256,7 +258,14 @@ async def one_page(request: Request, service: Service) -> HTMLResponse:
         trouble = service.public(str(error.detail))
     status = 200 if trouble is None else 422
     return _shown(
-        "page.html", status, here="page", methods=METHODS, tasks=TASKS, asked=asked, answer=answer, trouble=trouble
+        "page.html",
+        status,
+        here="page",
+        methods=all_methods(),
+        tasks=TASKS,
+        asked=asked,
+        answer=answer,
+        trouble=trouble,
     )
 
 

@@ -21,10 +21,12 @@ from webwinnow.site.styletree import INTERNAL, OUTSIDE, Keys, PageElements, Styl
 
 def finish_aligned(tree: StyleTree, joins: JoinSettings | None = None) -> SiteTree:
     """Finish a raw tree of `ALIGNED_CUT`, aligning the sequences of children of each element."""
-    return _AlignedFinisher(tree, joins).finished()
+    return AlignedFinisher(tree, joins).finished()
 
 
-class _AlignedFinisher(Finisher):
+class AlignedFinisher(Finisher):
+    """Finishes a raw tree of `ALIGNED_CUT`, aligning the sequences of children of each element."""
+
     def __init__(self, tree: StyleTree, joins: JoinSettings | None) -> None:
         super().__init__(tree, joins)
         self.contents: list[int] = _content_keys(tree, self.element, self.order, self.joins.gamma).tolist()

@@ -191,11 +191,13 @@ class NoiseMap:
 
     def marked(self, threshold: float) -> Marks:
         """The marks at a threshold; those of recent thresholds are cached."""
-        if threshold not in self.marks:
-            if len(self.marks) >= KEPT_MARKS:
+        found = self.marks.get(threshold)
+        if found is None:
+            found = mark(self.site, self.importance, threshold)
+            if len(self.marks) >= KEPT_MARKS:  # another thread may do the same
                 self.marks.clear()
-            self.marks[threshold] = mark(self.site, self.importance, threshold)
-        return self.marks[threshold]
+            self.marks[threshold] = found
+        return found
 
     def lay(self, tree: PageTree, threshold: float) -> Mapped:
         """MapSST: the highest noisy or meaningful element on the path to a node decides about its content.

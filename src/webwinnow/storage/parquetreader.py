@@ -10,7 +10,6 @@ import atexit
 import os
 import select
 import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -18,9 +17,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
 
+from webwinnow.childprocess import python_command
 from webwinnow.errors import InputError, MissingExtra
 from webwinnow.platforms import enlarge_pipe
-from webwinnow.storage.frames import read_frame, write_frame
+from webwinnow.storage.encoding import read_frame, write_frame
 from webwinnow.storage.parquetprocess import DAMAGED, END, REFUSED, STOPPED, RowRequest
 
 ANSWER_SECONDS: Final = 600.0
@@ -65,7 +65,7 @@ class ParquetReader:
             raise MissingExtra(feature, "parquet")
         self.path = os.path.abspath(path)  # noqa: PTH100 (a name that is not UTF-8 stays as it is)
         with _process() as process:
-            columns, self.group_count, self.row_count = process.ask((self.path, None))
+            columns, self.row_count = process.ask((self.path, None))
             self.columns = [TableColumn(name, *kind) for name, kind in columns]
 
     @property
@@ -102,7 +102,7 @@ class _Process:
 
     def __init__(self) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "webwinnow.storage.parquetprocess", str(os.getpid())],
+            python_command("webwinnow.storage.parquetprocess", str(os.getpid())),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

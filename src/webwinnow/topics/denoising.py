@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Final, Self
+from typing import Annotated, Any, Final, Self
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import InputError
-from webwinnow.methods.settings import MethodSettings, share
 from webwinnow.page.tree import PageTree
 from webwinnow.page.words import StopList
+from webwinnow.settings import Settings, share
 from webwinnow.topics.pages import PageWords
 from webwinnow.topics.thesaurus import SpelledText, Thesaurus
 from webwinnow.topics.trees import NOTHING, BlockTree
@@ -33,15 +33,17 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DenoisingSettings(MethodSettings):
+class DenoisingSettings(Settings):
     """Thresholds of denoising by a thesaurus.
 
     - `least_pertinence`: nodes below are marked.
     - `majority`: a page is removed if a larger share of its nodes is marked.
     """
 
-    least_pertinence: float = share(LEAST_PERTINENCE, "thesaurus: nodes with a smaller share of terms are removed")
-    majority: float = share(MAJORITY, "a page is removed if a larger share of its nodes is")
+    least_pertinence: Annotated[float, share("thesaurus: nodes with a smaller share of terms are removed")] = (
+        LEAST_PERTINENCE
+    )
+    majority: Annotated[float, share("a page is removed if a larger share of its nodes is")] = MAJORITY
 
 
 @dataclass(frozen=True, slots=True, eq=False)

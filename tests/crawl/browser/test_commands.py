@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from warmcommand import run_command
+from warmcommand import command, run_command
 from webserver import Asked, Reply, WebServer
 
 from webwinnow import open_pages
@@ -65,9 +65,7 @@ def app(site: WebServer) -> Iterator[WebServer]:
 
 def webwinnow(app: WebServer, *arguments: str) -> subprocess.CompletedProcess[str]:
     reach = ("--allow", f"{app.address}/32", "--resolve", app.route())
-    done = run_command(*arguments, *reach, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done
+    return command(*arguments, *reach, code=0)
 
 
 def text_of(path: Path) -> str:
@@ -186,8 +184,8 @@ def test_limits_of_rendering_are_options(app: WebServer, tmp_path: Path) -> None
     file.write_text("<p>Some text")
     for given, problem in {
         ("--render-set", "width=9"): "give --render",
-        ("--render", "--render-set", "width=wide"): "expected a whole number",
-        ("--render", "--render-set", "colour=red"): "expected NAME=VALUE with load_seconds",
+        ("--render", "--render-set", "width=wide"): "expected 1 or more",
+        ("--render", "--render-set", "colour=red"): "there is no setting 'colour'; there are: load_seconds",
     }.items():
         done = run_command("page", str(file), *given, capture_output=True, text=True)
         assert done.returncode == 2 and problem in done.stderr

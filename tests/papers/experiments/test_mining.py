@@ -9,9 +9,9 @@ import math
 import os
 import random
 import re
-import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from mined_pairs import assignment_f, clustering_f, configuration_scores
-from warmcommand import run_command
+from warmcommand import command
 
 from webwinnow.cli.app import main
 from webwinnow.cluster.clustering import agreement
@@ -78,8 +78,7 @@ def settings(*, tasks: str = "topic", **more: object) -> MiningSettings:
     return MiningSettings(tasks=tuple(TaskSettings.parse(task) for task in tasks.split(";")), **fields)  # type: ignore[arg-type]
 
 
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return run_command("experiment", "mining", *arguments, capture_output=True, text=True, timeout=300)
+run = partial(command, "experiment", "mining")
 
 
 @pytest.fixture(scope="module")

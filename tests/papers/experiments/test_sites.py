@@ -7,14 +7,14 @@ import io
 import json
 import random
 import re
-import subprocess
+from functools import partial
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
-from warmcommand import run_command
+from warmcommand import command
 
 pytest.importorskip("ahocorasick_rs")
 
@@ -73,8 +73,7 @@ def results(data: Path) -> SitesResults:
     return sites_experiment(data, SitesSettings(label="topic", site="host", repeats=2), command="webwinnow x")
 
 
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return run_command("experiment", "sites", *arguments, capture_output=True, text=True, timeout=600)
+run = partial(command, "experiment", "sites")
 
 
 # Training sites

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from changedmodule import changed
 
-from webwinnow.methods.registry import METHODS
+from webwinnow.methods.registry import method_names
 from webwinnow.run.cleaning import run
 from webwinnow.run.learning import learn_sites
 from webwinnow.run.settings import CollectionSettings, RunSettings
@@ -69,7 +69,7 @@ def assert_same(local, crawl, out: Path, settings: RunSettings, engine=None):
     assert out.read_bytes() == (folder / "out.jsonl").read_bytes()
     assert out.with_name("rejected.jsonl").read_bytes() == (folder / "rejected.jsonl").read_bytes()
     assert (summary.pages, summary.sites, summary.counts) == (wanted.pages, wanted.sites, wanted.counts)
-    assert summary.found_replicas == wanted.found_replicas
+    assert summary.findings == wanted.findings
     assert summary.problems == wanted.problems
 
 
@@ -79,7 +79,7 @@ def test_two_workers_write_what_one_writes(local, crawl, tmp_path, method):
 
 
 @pytest.mark.parametrize("engine", ["ray", "spark"])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", method_names())
 def test_a_cluster_writes_what_one_worker_writes(local, crawl, tmp_path, method, engine, request):
     settings = RunSettings(method=method, rejected=True)
     assert_same(local, crawl, tmp_path / "out.jsonl", settings, engine_of(engine, request))
@@ -138,7 +138,7 @@ def test_functions_in_a_users_own_spark_job_give_the_records_of_a_run(make_pages
     path.write_text("".join(json.dumps(page) + "\n" for page in pages), encoding="utf-8")
     run([path], tmp_path / "out.jsonl", RunSettings(replicas=None))
     wanted = {json.loads(line)["page_id"]: json.loads(line) for line in (tmp_path / "out.jsonl").open()}
-    frame = spark_session.carrier.session.read.json(str(path))
+    frame = spark_session.cluster.session.read.json(str(path))
     found = [row.asDict() for row in clean_pages(frame, folder=tmp_path / "work").collect()]
     assert len(found) == len(wanted) == len(pages)
     for record in found:

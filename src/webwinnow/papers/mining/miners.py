@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from webwinnow.classify.classifiers import ChiSquareNeighbours
 from webwinnow.classify.scores import ClassScores
-from webwinnow.cluster.clustering import KMeans, UnitRows, agreement, k_means
+from webwinnow.cluster.clustering import UnitRows, agreement, k_means
+from webwinnow.cluster.settings import KMeans
 from webwinnow.papers.jobpool import cache_key
 from webwinnow.papers.mining.tasks import LabelledTask
 from webwinnow.papers.mining.words import unit_rows

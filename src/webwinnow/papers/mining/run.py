@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
 from webwinnow.counted import counted
-from webwinnow.errors import InputError, MissingExtra, SettingsError, check_range
+from webwinnow.errors import InputError, MissingExtra, SettingsError
 from webwinnow.methods.registry import CleaningSettings
 from webwinnow.page.parsing import ParseLimits
 from webwinnow.page.urls import SiteKey
@@ -28,6 +28,7 @@ from webwinnow.progress import Progress, no_progress
 from webwinnow.run.parsedcollection import ParsedCollection
 from webwinnow.run.settings import CollectionSettings
 from webwinnow.run.tablefiles import TableFile
+from webwinnow.settings import Settings, setting
 from webwinnow.storage.atomic import scratch_folder
 
 RUNS = 800
@@ -41,7 +42,7 @@ _Answers = dict[tuple[type, int, str, bool], list[Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MiningSettings:
+class MiningSettings(Settings):
     """Settings of the experiment.
 
     - `tasks`: the columns of classes; `site`: the column with a page's site.
@@ -57,17 +58,18 @@ class MiningSettings:
     tasks: tuple[TaskSettings, ...]
     site: str = "site"
     methods: tuple[str, ...] = words.DEFAULT_METHODS
-    runs: int = RUNS
+    runs: Annotated[int, setting("Runs of k-means.", least=0)] = RUNS
     configurations: tuple[int, ...] = miners.CONFIGURATIONS
     neighbours: bool = True
-    rows: str = RAW
+    rows: Annotated[str, setting("Rows of the SVM.", known=lambda: ROWS)] = RAW
     cleaning: CleaningSettings = field(default_factory=CleaningSettings)
     stop_list: StopList = field(default_factory=StopList)
     css: bool = False
-    seed: int = 0
-    jobs: int = 0
+    seed: Annotated[int, setting("Seed.", least=0)] = 0
+    jobs: Annotated[int, setting("Worker processes.", least=0)] = 0
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
+        """Raise `SettingsError` for tasks, methods or configurations that there are not."""
         if not self.tasks:
             raise SettingsError("nothing to classify: name a column of labels, or tasks")
         names = [task.shown_name for task in self.tasks]
@@ -77,9 +79,6 @@ class MiningSettings:
         unknown = set(self.configurations) - set(miners.CONFIGURATIONS)
         if unknown:
             raise SettingsError(f"no configuration {', '.join(map(str, sorted(unknown)))}; there are: 1, 2, 3")
-        if self.rows not in ROWS:
-            raise SettingsError(f"no rows {self.rows!r}; there are: {', '.join(ROWS)}")
-        check_range(self, "runs", "seed", "jobs", least=0)
 
 
 def mining_experiment(

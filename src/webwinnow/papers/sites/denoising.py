@@ -11,18 +11,18 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Annotated, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import SettingsError
 from webwinnow.methods.registry import DEFAULT_METHOD
-from webwinnow.methods.settings import share
 from webwinnow.page.tree import PageTree
 from webwinnow.page.words import StopList
 from webwinnow.record.cleaner import Cleaner
 from webwinnow.record.sitemodel import learn
+from webwinnow.settings import share
 from webwinnow.topics.denoising import MAJORITY, DenoisingSettings, SiteText, both_stages, pertinence
 from webwinnow.topics.pages import SitePages
 from webwinnow.topics.thesaurus import Thesaurus
@@ -52,7 +52,9 @@ Floats = NDArray[np.float64]
 class RivalSettings(DenoisingSettings):
     """Also that of denoising by centroids: nodes below `least_similarity` are marked."""
 
-    least_similarity: float = share(LEAST_SIMILARITY, "centroid: nodes less similar to every topic are removed")
+    least_similarity: Annotated[float, share("centroid: nodes less similar to every topic are removed")] = (
+        LEAST_SIMILARITY
+    )
 
 
 class Denoised(NamedTuple):

@@ -10,9 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from webwinnow.page.records import PageRecord
+from webwinnow.record.fields import page_fields
 from webwinnow.run.pagestore import SIGN, PageRow
 from webwinnow.run.parquet import arrow_schema
-from webwinnow.run.rows import PAGE_FIELDS, ROW_FIELDS, page_of_row
+from webwinnow.run.rows import ROW_FIELDS, page_of_row
 from webwinnow.run.unpacking import ReadLimits
 from webwinnow.storage.parquetreader import UnreadableValue
 
@@ -65,7 +66,7 @@ MODELS: Final = _schema(
     redesigned=pa.bool_(),
 )
 """The models of sites (`SiteModelBuilt`)."""
-RECORDS: Final = arrow_schema(PAGE_FIELDS, large=True)
+RECORDS: Final = arrow_schema(page_fields(), large=True)
 """What a run writes about each page."""
 
 _SPARK_TYPES: Final = {

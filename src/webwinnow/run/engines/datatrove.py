@@ -21,17 +21,20 @@ from datatrove.utils.logging import logger
 from datatrove.utils.typeshelper import StatHints
 
 from webwinnow.page.records import PageRecord
+from webwinnow.progress import no_progress
+from webwinnow.record.fields import page_fields, record_line
 from webwinnow.run.inputs import list_files
-from webwinnow.run.outputparts import CollectionReplicas, clean_all
+from webwinnow.run.outputparts import clean_all, with_values
+from webwinnow.run.pagestore import part_lines
 from webwinnow.run.parsedcollection import ParsedCollection
-from webwinnow.run.rows import PAGE_FIELDS, read_parts, record_line
 from webwinnow.run.settings import RunSettings
+from webwinnow.run.stages import Stages
 from webwinnow.run.unpacking import ReadLimits
+from webwinnow.storage.encoding import from_json
 
 HTML = "html"
 """The metadata with the bytes of the page, between the reader and the cleaner."""
 _ABOUT = ("url", "content_type", "fetched_at", "site", "page_id", "refused", "layout")
-_FIELDS = frozenset(field.name for field in PAGE_FIELDS)
 
 
 class PageReader(PipelineStep):  # type: ignore[misc]
@@ -112,11 +115,10 @@ def cleaned_records(pages: Iterable[PageRecord], settings: RunSettings) -> Itera
     with ParsedCollection.of_pages(pages, settings) as collection:
         store = collection.store
         clean_all(store, collection.pool, settings)
-        records = read_parts(store.part_path(number) for number, _ in store.parts())
-        if settings.replicas is not None:
-            records = CollectionReplicas.of(store, settings.replicas).named(records)
+        joined = Stages.of(settings).joined(store, no_progress)
+        lines = with_values(part_lines(store.part_path(number) for number, _ in store.parts()), joined.values())
         ordinals = [ordinal for _, ordinal, _ in store.places()]
-        yield from zip(ordinals, records, strict=True)
+        yield from zip(ordinals, map(from_json, lines), strict=True)
 
 
 def _pages(documents: Iterable[Document], ids: dict[int, str]) -> Iterator[PageRecord]:
@@ -135,4 +137,5 @@ def _pages(documents: Iterable[Document], ids: dict[int, str]) -> Iterator[PageR
 
 def _record(_writer: RecordWriter, document: Document) -> dict[str, Any]:
     """The record of a cleaned document, without metadata of other blocks."""
-    return {name: value for name, value in document.metadata.items() if name in _FIELDS} | {"text": document.text}
+    names = {field.name for field in page_fields()}
+    return {name: value for name, value in document.metadata.items() if name in names} | {"text": document.text}

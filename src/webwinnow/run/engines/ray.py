@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
@@ -15,10 +16,11 @@ import pyarrow as pa
 import ray
 import ray.data
 import ray.exceptions
+import ray.job_config
 
 from webwinnow.platforms import cpu_count
-from webwinnow.run.engines.batches import tree_file, values
-from webwinnow.run.engines.clusterengine import BatchFunction, failed_task, no_cluster
+from webwinnow.run.engines.batches import DONE, tree_file, values
+from webwinnow.run.engines.clusterengine import BatchFunction, Grouping, failed_task, no_cluster
 
 OBJECT_STORE: Final = 500_000_000
 """Bytes of shared memory of a cluster started here; the rest is spilled to disk."""
@@ -28,7 +30,7 @@ MOST_PARTITIONS: Final = 1_000
 """Partitions of a shuffle; a partition may have several groups."""
 
 
-class RayCarrier:
+class RayCluster:
     """Runs tasks on a Ray cluster."""
 
     def __init__(self, address: str | None = None, jobs: int = 0) -> None:
@@ -38,9 +40,11 @@ class RayCarrier:
                 os.environ.setdefault("RAY_worker_niceness", "0")  # Ray's default of 15 gives way to all others
                 cores = jobs or cpu_count()
                 started = {"num_cpus": cores, "object_store_memory": OBJECT_STORE, "include_dashboard": False}
+            job = ray.job_config.JobConfig()
+            job._py_driver_sys_path = _SearchedFolders()
             try:
                 with _own_sigterm():
-                    ray.init(**started, logging_level="ERROR", log_to_driver=False)
+                    ray.init(**started, job_config=job, logging_level="ERROR", log_to_driver=False)
             except Exception as error:  # Ray raises bare exceptions where it cannot start
                 raise no_cluster("ray", error) from error
         logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # errors are reported in one sentence
@@ -53,26 +57,25 @@ class RayCarrier:
         """The number of tasks that run at a time."""
         return int(ray.cluster_resources().get("CPU", 1))
 
-    def tasks(self, count: int, do: BatchFunction, schema: pa.Schema) -> Iterator[dict[str, Any]]:
-        """One task for each number (see `Carrier`)."""
+    def tasks(self, count: int, do: BatchFunction) -> Iterator[dict[str, Any]]:
+        """One task for each number (see `Cluster`)."""
         numbers = ray.data.range(count, override_num_blocks=count)
-        return _rows(numbers.map_batches(partial(_tables, do=do, schema=schema), **_WHOLE))
+        return _rows(numbers.map_batches(partial(_tables, do=do, schema=DONE), **_WHOLE))
 
-    def groups(
-        self,
-        files: Sequence[str],
-        spread: BatchFunction,
-        middle: pa.Schema,
-        by: str,
-        do: BatchFunction,
-        schema: pa.Schema,
-        about: int,
-    ) -> Iterator[dict[str, Any]]:
-        """Groups of trees (see `Carrier`)."""
-        numbers = ray.data.range(len(files), override_num_blocks=len(files))
-        trees = numbers.map_batches(partial(_spread, files=list(files), spread=spread, middle=middle), **_WHOLE)
-        groups = trees.groupby(by, num_partitions=max(1, min(about, MOST_PARTITIONS)))
-        return _rows(groups.map_groups(partial(_group, do=do, schema=schema), batch_format="pyarrow"))
+    def groups(self, grouping: Grouping) -> Iterator[dict[str, Any]]:
+        """Groups of trees (see `Cluster`)."""
+        numbers = ray.data.range(len(grouping.files), override_num_blocks=len(grouping.files))
+        trees = numbers.map_batches(partial(_chosen, grouping=grouping), **_WHOLE)
+        groups = trees.groupby(grouping.by, num_partitions=max(1, min(grouping.about, MOST_PARTITIONS)))
+        return _rows(groups.map_groups(partial(_group, do=grouping.do, schema=DONE), batch_format="pyarrow"))
+
+
+class _SearchedFolders(list[str]):
+    """Folders in which workers search for modules first. Ray would add the one that the driver was started in."""
+
+    def extend(self, folders: Iterable[str]) -> None:
+        """Add only those that the driver searches itself."""
+        super().extend(folder for folder in folders if folder in sys.path)
 
 
 @contextmanager
@@ -97,12 +100,12 @@ def _tables(table: pa.Table, *, do: BatchFunction, schema: pa.Schema) -> Iterato
         yield pa.Table.from_batches([batch], schema)
 
 
-def _spread(table: pa.Table, *, files: list[str], spread: BatchFunction, middle: pa.Schema) -> Iterator[pa.Table]:
+def _chosen(table: pa.Table, *, grouping: Grouping) -> Iterator[pa.Table]:
     """The trees of the files with these numbers; a shuffle needs the schema even without rows."""
-    yield middle.empty_table()
+    yield grouping.middle.empty_table()
     for number in values(table, "id"):
-        for batch in spread(tree_file(files[number])):
-            yield pa.Table.from_batches([batch], middle)
+        for batch in grouping.choose(tree_file(grouping.files[number])):
+            yield pa.Table.from_batches([batch], grouping.middle)
 
 
 def _group(table: pa.Table, *, do: BatchFunction, schema: pa.Schema) -> pa.Table:
