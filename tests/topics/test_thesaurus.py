@@ -105,15 +105,15 @@ def test_labels_that_are_stop_words_are_left_out(tmp_path):
 
 
 BOMBS = {
-    "laughs": (LAUGHS, "is outside of it or long"),
+    "laughs": (LAUGHS, "made of others"),
     "long entity": (
         START + f'<!DOCTYPE r [<!ENTITY a "{"a" * 9999}">]>' + RDF % ("&a;" * 999),
-        "is outside of it or long",
+        "made of others",
     ),
-    "file": (START + '<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/passwd">]>' + RDF % "&a;", "is outside of it"),
+    "file": (START + '<!DOCTYPE r [<!ENTITY a SYSTEM "file:///etc/passwd">]>' + RDF % "&a;", "outside"),
     "parameter": (
         START + '<!DOCTYPE r [<!ENTITY % a SYSTEM "http://127.0.0.1:9/">%a;]>' + RDF.replace("%s", "q"),
-        "is outside of it",
+        "outside",
     ),
     "not xml": ("magnetic field", "cannot be read as RDF/XML"),
     "nothing": ("", "cannot be read as RDF/XML"),

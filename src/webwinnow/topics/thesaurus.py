@@ -274,7 +274,9 @@ def _check_entities(data: bytes, name: str) -> None:
 
     def declared(entity: str, is_parameter: bool, value: str | None, *_others: str | None) -> None:
         if is_parameter or value is None or len(value) > LONGEST_ENTITY or not set("&%<").isdisjoint(value):
-            raise InputError(f"{name}: refused, its entity {entity[:40]!r} is outside of it or long; write it out")
+            raise InputError(
+                f"{name}: refused, its entity {entity[:40]!r} is made of others, long or outside; write it out"
+            )
 
     parser = expat.ParserCreate()
     parser.EntityDeclHandler = declared
