@@ -20,10 +20,9 @@ from webwinnow.crawl.guard import AddressGuard
 from webwinnow.crawl.settings import CrawlSettings
 from webwinnow.errors import WebwinnowError
 from webwinnow.serve.accesscontrol import WrongTokens
-from webwinnow.serve.jobrunner import JobRunner
-from webwinnow.serve.jobs import Job, JobStore, QueueFull
+from webwinnow.serve.jobs import Job, JobRunner, JobStore, QueueFull
 from webwinnow.serve.metrics import Metrics
-from webwinnow.serve.requestmodels import PageRequest
+from webwinnow.serve.requests import PageRequest
 from webwinnow.serve.requestworkers import PAGE_RETRY_SECONDS, PageFailed, RequestWorkers, WorkerFailed
 from webwinnow.serve.settings import ServiceSettings
 from webwinnow.site.modelstore import ModelFolder

@@ -16,25 +16,23 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
-from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from webwinnow._version import __version__
 from webwinnow.counted import counted
 from webwinnow.errors import WebwinnowError
-from webwinnow.judge.tasks import DEFAULT_TASK, TASKS
-from webwinnow.methods.registry import DEFAULT_METHOD, METHODS
+from webwinnow.judge.tasks import TASKS
+from webwinnow.methods.registry import METHODS
 from webwinnow.page.urls import is_web_link
 from webwinnow.search.index import FILTERS, IndexFolder
 from webwinnow.search.query import SearchResult, SearchSettings, Snippet, search
 from webwinnow.serve.accesscontrol import COOKIE, HELD_SECONDS, POLICY, SESSION_SECONDS, new_session
 from webwinnow.serve.api import LONGEST_QUERY, job_info, sites
 from webwinnow.serve.apidocs import documented
-from webwinnow.serve.bodies import shown_errors
 from webwinnow.serve.context import ServiceContext, context_of
 from webwinnow.serve.jobs import Job
-from webwinnow.serve.requestmodels import PageRequest
+from webwinnow.serve.requests import PageRequest, checked
 
 PAGES_SHOWN = 50
 FRAME_POLICY = POLICY + "; frame-src 'self'"
@@ -243,16 +241,10 @@ async def one_page(request: Request, service: Service) -> HTMLResponse:
     form = await run_in_threadpool(_form, await request.body())
     answer, trouble, asked = None, None, None
     try:
-        asked = PageRequest(
-            html=form.get("html") or None,
-            url=form.get("url", ""),
-            method=form.get("method", DEFAULT_METHOD),
-            task=form.get("task", DEFAULT_TASK),
-            explain=True,
-        )
+        given = {name: form[name] for name in ("html", "url", "method", "task") if form.get(name)}
+        asked = checked(given, PageRequest)
+        asked.explain = True
         answer = json.loads(await service.clean(asked))
-    except ValidationError as error:
-        trouble = shown_errors(error.errors(include_url=False, include_input=False))
     except HTTPException as error:
         trouble = service.public(str(error.detail))
     status = 200 if trouble is None else 422
