@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 from webwinnow.crawl.browser import devtools
 from webwinnow.crawl.browser.devtools import Browser, BrowserGone, DevtoolsError
+from webwinnow.crawl.browser.lookups import RobotsFiles
 from webwinnow.crawl.browser.proxy import GuardProxy, ProxiedRequest
-from webwinnow.crawl.browser.robotsfiles import RobotsFiles
 from webwinnow.crawl.browser.settings import RenderSettings
 from webwinnow.crawl.frontier import Rules
 from webwinnow.errors import InputError
@@ -257,11 +257,7 @@ class _PageVisit:
         found = event.get("targetInfo", {})
         if method != "Target.targetCreated" or found.get("targetId") == own:
             return
-        if found.get("browserContextId") == self.context and found.get("type") in {
-            "page",
-            "service_worker",
-            "shared_worker",
-        }:
+        if found.get("browserContextId") == self.context and found.get("type") in CLOSED_TARGETS:
             self._do(lambda: self.browser.send("Target.closeTarget", targetId=found["targetId"]))
 
     def _do(self, command: Callable[[], Awaitable[Any]]) -> None:

@@ -32,7 +32,6 @@ LONGEST_TEMPORARY: Final = 34
 GONE: Final = "gone"
 """The event that listeners get when the browser has ended."""
 START_SECONDS: Final = 30.0
-CLOSE_SECONDS: Final = 3.0
 MOST_MESSAGE_BYTES: Final = 1 << 28
 """Bytes of one message from the browser; the captured page is limited before it is sent."""
 
