@@ -142,7 +142,7 @@ def held_out(data: Path, progress: Callable[[str], None] = print) -> Iterator[tu
     from training.fit import fit, folds_of
     from training.pages import load
 
-    from webwinnow.judge.evidence import PageContext
+    from webwinnow.judge.evidence import page_with
     from webwinnow.judge.page import PageSettings, clean
     from webwinnow.record.cleaner import CleanPage
 
@@ -154,7 +154,8 @@ def held_out(data: Path, progress: Callable[[str], None] = print) -> Iterator[tu
         progress(f"fold {k + 1} of 5")
         for page, f in zip(pages, fold, strict=True):
             if f == k and page.source == "pages-wcxb":
-                view = CleanPage(page.tree, clean(PageContext(page.tree, model=model), None, PageSettings())).view
+                judged = page_with(page.tree, model=model)
+                view = CleanPage(judged, clean(judged, None, PageSettings())).view
                 found.append(({"text": page.truth}, view.abstract))
     yield from abstracts(found, "sites not seen")
 

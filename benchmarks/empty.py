@@ -31,6 +31,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "files"))
 from emptycases import EMPTY, FULL
 
 from webwinnow.judge.emptypages import JUDGED_WORDS, NO_CONTENT_BELOW
+from webwinnow.judge.evidence import evidence_of
 from webwinnow.page.parsing import parse
 from webwinnow.record.cleaner import Cleaner, CleanPage
 
@@ -47,7 +48,7 @@ def empty(data: Path) -> list[tuple[str, ...]]:
         if not _has_truth(page):
             continue
         clean = page.cleaned(cleaner)
-        words = int(page.context.evidence.words.sum())
+        words = int(evidence_of(page.context).words.sum())
         for name in (part, "all"):
             counts = found[name]
             counts["pages"] += 1
@@ -57,7 +58,7 @@ def empty(data: Path) -> list[tuple[str, ...]]:
                 counts["now"] += 1
                 why[name][clean.verdict.note or "nothing left to read"] += 1
     for part, page, clean in _combined(data):
-        if _has_truth(page) and page.context.evidence.words.sum():
+        if _has_truth(page) and evidence_of(page.context).words.sum():
             for name in (part, "all"):
                 found[name]["of sites"] += 1
                 found[name]["combined"] += not clean.text.strip()

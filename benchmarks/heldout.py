@@ -23,9 +23,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 
 from training.sites import fold_of, site_of
 
-from webwinnow.judge.evidence import PageContext
+from webwinnow.judge.evidence import evidence_of, page_with
 from webwinnow.judge.models import PageModel
 from webwinnow.page.fingerprints import exact_fingerprint
+from webwinnow.page.page import Page
 from webwinnow.page.parsing import parse
 from webwinnow.record.cleaner import Cleaner, CleanPage
 from webwinnow.site.learned import LearnedSite
@@ -130,12 +131,12 @@ class HeldOutPage:
     """A row of a data file, and its page with a page model that has not seen its site."""
 
     row: dict[str, Any]
-    context: PageContext
+    context: Page
 
     @classmethod
     def of(cls, row: dict[str, Any], model: PageModel | None) -> HeldOutPage:
         """Parse a page; it is scored when that is needed, once."""
-        return cls(row, PageContext(parse(row["html"], url=row["url"] or ""), model=model))
+        return cls(row, page_with(parse(row["html"], url=row["url"] or ""), model=model))
 
     def cleaned(self, cleaner: Cleaner, site: LearnedSite | None = None) -> CleanPage:
         """The page, cleaned as users do."""
@@ -157,7 +158,7 @@ class HeldOutSite:
         sums = SiteSums(self.name, cleaner.method.parts)
         keyed = ((page_key(p.context.tree.url), exact_fingerprint(p.context.tree), p) for p in pages or self.pages)
         for page in choose_pages(keyed):
-            sums.add(page.context.tree, page.context.evidence)
+            sums.add(page.context.tree, evidence_of(page.context))
         return cleaner.settings.learned(sums)
 
     def cleaned(self, cleaner: Cleaner) -> Iterator[tuple[HeldOutPage, CleanPage]]:

@@ -79,11 +79,11 @@ def judge(
 def _judged(page, model) -> Judged:
     from training.pages import word_f1
 
-    from webwinnow.judge.evidence import PageContext
+    from webwinnow.judge.evidence import page_with
     from webwinnow.judge.reading import GENRES
     from webwinnow.record.cleaner import Cleaner
 
-    clean = Cleaner.of("page").clean_in(PageContext(page.tree, model=model))
+    clean = Cleaner.of("page").clean_in(page_with(page.tree, model=model))
     verdict = clean.verdict
     scores = model.score(page.tree)
     cuts = np.unique(np.quantile(scores.probability, np.linspace(0, 1, 25))) if len(scores.probability) else []

@@ -31,9 +31,10 @@ from webwinnow import open_pages
 from webwinnow.crawl.browser.capture import PageToRender
 from webwinnow.crawl.browser.renderer import Renderer
 from webwinnow.crawl.browser.settings import RenderSettings
-from webwinnow.judge.evidence import PageContext
+from webwinnow.judge.evidence import evidence_of
 from webwinnow.judge.verdict import REASONS
 from webwinnow.methods.registry import CleaningSettings
+from webwinnow.page.page import Page
 from webwinnow.page.parsing import parse
 from webwinnow.record.cleaner import Cleaner
 
@@ -286,8 +287,8 @@ def evidence(data: Path) -> list[tuple[str, ...]]:
     scores: dict[tuple[str, str], list[tuple[float, float, float]]] = defaultdict(list)
     words: Counter[str] = Counter()
     for page in pages:
-        stored = PageContext(parse(page.html, page.url))
-        drawn = PageContext(parse(page.rendered, page.url, content_type=page.content_type, layout=page.layout))
+        stored = Page(parse(page.html, page.url))
+        drawn = Page(parse(page.rendered, page.url, content_type=page.content_type, layout=page.layout))
         group = "seen in training" if page.set == "wcxb" else "not seen"
         for name, (method, settings) in tried.items():
             clean = Cleaner.of(method, settings).clean_in(stored if "stored" in name else drawn)
@@ -304,15 +305,15 @@ def evidence(data: Path) -> list[tuple[str, ...]]:
     return rows
 
 
-def _count_unseen(page: PageContext, truth: str, words: Counter[str]) -> None:
+def _count_unseen(page: Page, truth: str, words: Counter[str]) -> None:
     """Count the words that the browser does not show as part of the page, and those in blocks that the truth has."""
     from webwinnow.judge.visualevidence import unseen_reason
 
     assert page.visual is not None
-    reason = unseen_reason(page.visual)[page.tree.run_owner[page.blocks.first_run[page.evidence.said]]]
+    reason = unseen_reason(page.visual)[page.tree.run_owner[page.blocks.first_run[evidence_of(page).said]]]
     wanted = " ".join(truth.split())
     seen = set()
-    for block, code in zip(page.evidence.said.tolist(), reason.tolist(), strict=True):
+    for block, code in zip(evidence_of(page).said.tolist(), reason.tolist(), strict=True):
         if code:
             kind, text = REASONS[code].partition(":")[0], " ".join(page.blocks.text(block).split())
             count = len(_WORD.findall(text))

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from webwinnow import PageTree, SiteModel, clean_page, parse
 from webwinnow.methods.method_segments import SegmentSettings
-from webwinnow.methods.registry import METHODS, CleaningSettings
+from webwinnow.methods.registry import CleaningSettings, method_named
 
 _WORD = re.compile(r"\w+")
 COLUMNS = ("method", "word F1", "precision", "recall", "share of words kept")
@@ -35,7 +35,7 @@ def news(data: Path) -> list[tuple[str, ...]]:
     sites: dict[str, list[tuple[PageTree, str]]] = defaultdict(list)
     for page in pq.read_table(data / "sites-news.parquet", columns=["url", "site", "html", "text"]).to_pylist():
         sites[page["site"]].append((parse(page["html"], url=page["url"]), page["text"]))
-    parts = frozenset().union(*(METHODS[name].parts for _, name, _ in ROWS))
+    parts = frozenset().union(*(method_named(name).parts for _, name, _ in ROWS))
     scores: dict[str, list[tuple[float, ...]]] = defaultdict(list)
     for pages in sites.values():
         model = SiteModel.learn([tree for tree, _ in pages], parts=parts)

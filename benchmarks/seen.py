@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 from seenpages import SeenPage, block_texts, digest, is_same, kappa, labels, seen_pages
 
-from webwinnow.judge.evidence import PageContext
+from webwinnow.judge.evidence import evidence_of
 from webwinnow.methods.registry import CleaningSettings
 from webwinnow.page.layout import POSITIONS, UNKNOWN_COVER, VISIBLE
+from webwinnow.page.page import Page
 from webwinnow.page.visualcues import COVERED_PERCENT
 from webwinnow.record.cleaner import Cleaner, CleanPage
 from webwinnow.record.sitemodel import SiteModel, learn
@@ -88,7 +89,7 @@ def _says(found: list[tuple[float, float, float]]) -> str:
     return "F1 {:.3f}, precision {:.3f}, recall {:.3f}".format(*means(found))
 
 
-def _agreement(read: list[tuple[SeenPage, PageContext]]) -> tuple[str, ...]:
+def _agreement(read: list[tuple[SeenPage, Page]]) -> tuple[str, ...]:
     first, second = labels("first"), labels("second")
     both = [(page.page_id, len(block_texts(context))) for page, context in read if page.page_id in second]
     if not both:
@@ -115,13 +116,13 @@ def _models(pages: list[SeenPage]) -> Callable[[str], SiteModel | None]:
     return model_of
 
 
-def _cleaned(page: SeenPage, context: PageContext, model: SiteModel | None) -> Iterator[tuple[str, CleanPage]]:
+def _cleaned(page: SeenPage, context: Page, model: SiteModel | None) -> Iterator[tuple[str, CleanPage]]:
     for name, (method, settings) in TRIED.items():
         yield name, Cleaner.of(method, settings).clean_in(context, model if method == "combined" else None)
     yield SENT, Cleaner.of("page").clean_in(page.context(rendered=False))
 
 
-def _count(context: PageContext, clean: CleanPage, wanted: frozenset[int], kept: Counter[str]) -> None:
+def _count(context: Page, clean: CleanPage, wanted: frozenset[int], kept: Counter[str]) -> None:
     """Count the words in fixed boxes and those not drawn, by the reader's label, and those that are kept.
 
     Facts of the browser, not our cues: a fixed box around the text; not drawn, left of the page, in a font of size 0,
@@ -131,7 +132,7 @@ def _count(context: PageContext, clean: CleanPage, wanted: frozenset[int], kept:
     runs = clean.verdict.keep_runs
     blocks = context.blocks
     seen = set()
-    for k, block in enumerate(context.evidence.said.tolist()):
+    for k, block in enumerate(evidence_of(context).said.tolist()):
         what = "overlays" if fixed[k] and k not in wanted else None
         if hidden[k] and not what:
             what = "hidden content" if k in wanted else "hidden text"
@@ -143,11 +144,11 @@ def _count(context: PageContext, clean: CleanPage, wanted: frozenset[int], kept:
     kept.update(f"{what} pages" for what in seen)
 
 
-def _facts(context: PageContext) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _facts(context: Page) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """For each block with text: in a fixed box that is shown; not seen."""
     tree, layout = context.tree, context.tree.layout
     assert layout is not None
-    first = tree.run_owner[context.blocks.first_run[context.evidence.said]]
+    first = tree.run_owner[context.blocks.first_run[evidence_of(context).said]]
     position = POSITIONS.index("fixed")
     fixed = np.zeros(len(tree), np.bool_)
     for node in range(1, len(tree)):  # parents come first

@@ -34,8 +34,9 @@ from webwinnow.crawl.browser.capture import RENDERED_TYPE, PageToRender, RenderF
 from webwinnow.crawl.browser.renderer import Renderer
 from webwinnow.crawl.browser.settings import RenderSettings
 from webwinnow.crawl.guard import AddressGuard, Route
-from webwinnow.judge.evidence import PageContext
+from webwinnow.judge.evidence import evidence_of
 from webwinnow.page.layout import POSITIONS, VISIBLE
+from webwinnow.page.page import Page
 from webwinnow.page.parsing import parse
 
 FILE = CACHE / "pages.parquet"
@@ -79,11 +80,11 @@ class SeenPage:
     layout: bytes
     plain: bytes
 
-    def context(self, *, rendered: bool = True) -> PageContext:
+    def context(self, *, rendered: bool = True) -> Page:
         """The page with its blocks; as the server sent it if not `rendered`."""
         if not rendered:
-            return PageContext(parse(self.plain, self.url))
-        return PageContext(parse(self.html, self.url, content_type=RENDERED_TYPE, layout=self.layout))
+            return Page(parse(self.plain, self.url))
+        return Page(parse(self.html, self.url, content_type=RENDERED_TYPE, layout=self.layout))
 
 
 def seen_pages(data: Path | None) -> list[SeenPage]:
@@ -105,10 +106,10 @@ def is_same(now: str, then: str) -> bool:
     return len(now) == len(then) and sum(a == b for a, b in pairs) >= SAME * len(pairs)
 
 
-def block_texts(page: PageContext) -> list[str]:
+def block_texts(page: Page) -> list[str]:
     """The blocks with text, which are what is labelled."""
     texts = page.blocks.texts()
-    return [texts[block] for block in page.evidence.said.tolist()]
+    return [texts[block] for block in evidence_of(page).said.tolist()]
 
 
 def labels(reader: str) -> dict[str, tuple[str, frozenset[int]]]:
@@ -230,7 +231,7 @@ def _rendered(
     else:
         return None
     layout = found.layout.to_bytes()
-    blocks = len(PageContext(parse(found.html, page.url, content_type=RENDERED_TYPE, layout=layout)).evidence.said)
+    blocks = len(evidence_of(Page(parse(found.html, page.url, content_type=RENDERED_TYPE, layout=layout))).said)
     print(about["page_id"], blocks, file=sys.stderr, flush=True)
     fits = about["page_id"] in chosen_before if chosen_before else LEAST_BLOCKS <= blocks <= MOST_BLOCKS
     return about | {"html": found.html, "layout": layout, "plain": page.body, "labelled": fits}
@@ -272,14 +273,14 @@ def _positions(ranges: str) -> set[int]:
     return {number for first, _, last in ends for number in range(int(first), int(last or first) + 1)}
 
 
-def _numbered(page: SeenPage, context: PageContext) -> str:
+def _numbered(page: SeenPage, context: Page) -> str:
     """The blocks of a page: number, left edge and top, marks, element, text."""
     tree, layout = context.tree, context.tree.layout
     assert layout is not None
     fixed = POSITIONS.index("fixed")
     lines = [f"{page.url}  (page {layout.page_size[0]} x {layout.page_size[1]})"]
     texts = block_texts(context)
-    for position, block in enumerate(context.evidence.said.tolist()):
+    for position, block in enumerate(evidence_of(context).said.tolist()):
         node = int(tree.run_owner[context.blocks.first_run[block]])
         around = [node]
         while tree.parent[around[-1]] >= 0:

@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 from training.pages import words_of
 from training.sites import spellings
 
+from webwinnow.judge.evidence import evidence_of
 from webwinnow.record.cleaner import Cleaner, CleanPage
 
 COLUMNS = ("what", "page", "combined")
@@ -136,7 +137,7 @@ def shop_scores(site: HeldOutSite, cleaner: Cleaner) -> tuple[float, float, floa
     """Recall of true values, share of the output's words in texts that half of the pages have, share of words kept."""
     table, rows = site.learned(COMBINED).block_table, []
     for page, clean in site.cleaned(cleaner):
-        evidence, mask = page.context.evidence, kept_blocks(page, clean)
+        evidence, mask = evidence_of(page.context), kept_blocks(page, clean)
         words, spelled = evidence.words, [any(mask[list(s)].all() for s in found) for found in values_of(page) if found]
         often = 2 * table.pages_that_say(evidence.text) >= len(site.pages)
         rows.append(
@@ -154,14 +155,14 @@ def kept_blocks(page: HeldOutPage, clean: CleanPage) -> NDArray[np.bool_]:
     """Which of the blocks with text are kept."""
     blocks, verdict = page.context.blocks, clean.verdict
     runs = verdict.keep_runs & verdict.keep[page.context.tree.run_owner]
-    kept: NDArray[np.bool_] = np.bincount(blocks.of_run(), runs, len(blocks))[page.context.evidence.said] > 0
+    kept: NDArray[np.bool_] = np.bincount(blocks.of_run(), runs, len(blocks))[evidence_of(page.context).said] > 0
     return kept
 
 
 def values_of(page: HeldOutPage) -> list[list[tuple[int, ...]]]:
     """For each true value of a page, its spellings: consecutive blocks whose words contain it."""
     blocks = page.context.blocks
-    said = [words_of(blocks.text(b)) for b in page.context.evidence.said.tolist()]
+    said = [words_of(blocks.text(b)) for b in evidence_of(page.context).said.tolist()]
     values = [value for found in json.loads(page.row["attributes"] or "{}").values() for value in found]
     return spellings(said, [words_of(value) for value in values if words_of(value)])
 

@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 
 from webwinnow.page.parsing import parse
-from webwinnow.topics.scores import bootstrap_interval, macro_accuracy
+from webwinnow.topics.methods import TwoPhase
 from webwinnow.topics.pages import PageWords, SitePages
+from webwinnow.topics.scores import bootstrap_interval, macro_accuracy
 from webwinnow.topics.sitetopics import METHODS, SiteTopics
 from webwinnow.topics.training import Training
-from webwinnow.topics.methods import TwoPhase
 
 COLUMNS = ("sites and method", "right", "95 % interval", "accuracy (16)", "log loss", "CPU s", "mistakes")
 FILES = {"sites-swde": "vertical", "sites-docs": "label"}

@@ -20,6 +20,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "oracles"))
+
 PAGES = 300
 ROUNDS = 5
 
@@ -42,17 +44,20 @@ def _interleaved(works: dict[str, Callable[[bytes], object]], bodies: list[bytes
 
 
 def parse(data: Path) -> list[tuple[str, str]]:
-    """Compare PageTree with the parser alone."""
+    """Compare PageTree with another parser alone, and count the tests of the HTML standard that pass."""
     import turbohtml
+    from treelines import HTML5LIB, built, cases, expected
 
     import webwinnow
 
     bodies = [page["html"] for page in _pages(data)]
     spent = _interleaved({"bare": turbohtml.parse, "tree": webwinnow.parse}, bodies)
+    passed = [built(page.encode()) == expected(document) for path in HTML5LIB for page, document in cases(path)]
     return [
         ("turbohtml.parse, ms per page", f"{1_000 * spent['bare']:.2f}"),
         ("webwinnow.parse (PageTree), ms per page", f"{1_000 * spent['tree']:.2f}"),
         ("ratio", f"**{spent['bare'] / spent['tree']:.2f}**"),
+        ("tree-construction tests of html5lib passed", f"**{sum(passed):,}** of {len(passed):,}"),
     ]
 
 

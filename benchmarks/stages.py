@@ -19,8 +19,8 @@ import pyarrow.parquet as pq
 ROUNDS = 3
 _STAGES = {
     "decode": ("webwinnow.page.parsing._as_utf8",),
-    "HTML parser": ("webwinnow.page.parsing.HtmlTree", "webwinnow.page.parsing._built_with_turbohtml"),
-    "tree laid out": ("webwinnow.page.parsing.lay_out_tree",),
+    "HTML parser": ("webwinnow.page.parsing.HtmlTree",),
+    "tree laid out": ("webwinnow.page.parsing.lay_out",),
     "head read": ("webwinnow.run.pageworker.parse",),
     "fingerprint": (
         "webwinnow.run.pageworker.exact_fingerprint",

@@ -32,6 +32,7 @@ from heldout import MORE, NEWS, SHOPS, SINGLE, HeldOutPage, HeldOutSite, nested_
 from numpy.typing import NDArray
 from site_quality import kept_blocks, news_f1, values_of
 
+from webwinnow.judge.evidence import evidence_of
 from webwinnow.methods.registry import CleaningSettings
 from webwinnow.page._nodes import nearest
 from webwinnow.page._words import blank_runs
@@ -302,7 +303,7 @@ def labels_of(page: HeldOutPage, often: Mask) -> NDArray[np.int64]:
     That is the nearest block before it that half of the site's pages have, in the same table row, `dl` or parent, if it
     reads like a label: short, visible, with a letter, not a link or a button, and not a pair itself (`Age: NA`).
     """
-    tree, evidence, blocks = page.context.tree, page.context.evidence, page.context.blocks
+    tree, evidence, blocks = page.context.tree, evidence_of(page.context), page.context.blocks
     owner, run = blocks.owner[evidence.said], tree.run_owner[blocks.first_run[evidence.said]]
     holders = [nearest(tree.parent, tree.tagged(tag))[owner] for tag in ("tr", "dl")]
     holders.append(tree.parent[owner])
@@ -333,7 +334,7 @@ def excused_blocks(
     A table counts if it has a kept cell that is not repeated. Its headers are its first row, `th` cells, and rows that
     are one cell; its labels are the first cells of rows with another kept cell.
     """
-    tree, said = page.context.tree, page.context.evidence.said
+    tree, said = page.context.tree, evidence_of(page.context).said
     owner = page.context.blocks.owner[said]
     headings = nearest(tree.parent, tree.tagged("h1", "h2", "h3", "h4", "h5", "h6"))
     excused = headings[owner] >= 0
@@ -354,7 +355,7 @@ def excused_blocks(
 
 def _named(page: HeldOutPage) -> Mask:
     """Blocks that are the page's title or a part of it: names, which have no label where they are the headline."""
-    blocks, said = page.context.blocks, page.context.evidence.said
+    blocks, said = page.context.blocks, evidence_of(page.context).said
     title, *texts = (
         " ".join(["", *_WORD.findall(text.lower()), ""])
         for text in (page.context.tree.head.title, *map(blocks.text, said.tolist()))
@@ -377,7 +378,7 @@ def shop_scores(site: HeldOutSite, cleaner: Cleaner, shared: dict[str, Any]) -> 
     """Recall of true values, words kept, repeated words, and labels of kept values; tables of the site."""
     counts, rows = TableCounts(), []
     for page, clean in site.cleaned(cleaner):
-        tree, evidence = page.context.tree, page.context.evidence
+        tree, evidence = page.context.tree, evidence_of(page.context)
         known = shared.setdefault(page.row["page_id"], {})
         if not known:
             said = 2 * shared["table"].pages_that_say(evidence.text)
@@ -541,7 +542,7 @@ def sections_of(page: HeldOutPage) -> list[Headed]:
     Wide: all, headings of lower rank too, that is not beyond a list item, a cell, an `aside` or a `section` around the
     heading. A title with its byline in a box heads, in the narrow reading, the byline only.
     """
-    tree, blocks, evidence = page.context.tree, page.context.blocks, page.context.evidence
+    tree, blocks, evidence = page.context.tree, page.context.blocks, evidence_of(page.context)
     runs = blocks.first_run[evidence.said]
     at, shown = tree.run_start[runs], tree.visible[tree.run_owner[runs]]
     of = nearest(tree.parent, tree.tagged(*_HEADINGS.split()))[blocks.owner[evidence.said]]
@@ -566,7 +567,7 @@ def sections_of(page: HeldOutPage) -> list[Headed]:
 def count_headings(page: HeldOutPage, clean: CleanPage, sections: list[Headed], titles: list[str]) -> HeadingCounts:
     """The headings of one page, and its headline. A second one that is a title of the page need not stay."""
     mask, counts = kept_blocks(page, clean), Counter()
-    texts, said = page.context.blocks.texts(), page.context.evidence.said
+    texts, said = page.context.blocks.texts(), evidence_of(page.context).said
     names = {int(own[0]) for own, _, _ in sections if plain(" ".join(texts[said[k]] for k in own)) in titles}
     has_name = any(mask[k] for k in names)
     for own, narrow, wide in sections:

@@ -17,6 +17,7 @@ from heldout import SINGLE, all_held_out_pages
 from training.labels import block_labels
 from training.pages import FOUND, word_f1, words_of
 
+from webwinnow.judge.evidence import evidence_of
 from webwinnow.record.cleaner import Cleaner
 
 
@@ -30,7 +31,7 @@ def tails(data: Path, only: set[str] | None = None, *, method: str = "page") -> 
         if (only and part not in only) or not page.row.get("text"):
             continue
         context, truth = page.context, words_of(page.row["text"])
-        blocks, said = context.blocks, context.evidence.said
+        blocks, said = context.blocks, evidence_of(context).said
         words = [words_of(blocks.text(int(b))) for b in said]
         true = block_labels(words, truth) >= 0.5
         counts = np.array([len(some) for some in words])

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from webwinnow import PageTree, SiteModel, clean_page, parse
 from webwinnow.judge.verdict import POSSIBLY_REASON
 from webwinnow.methods.method_cst import CstSettings
-from webwinnow.methods.registry import METHODS
+from webwinnow.methods.registry import method_named, method_names
 from webwinnow.page._words import word_spans
 from webwinnow.page.blocks import cut
 from webwinnow.page.urls import SiteKey
@@ -42,7 +42,7 @@ COLUMNS = (
     "ratio",
 )
 TREES = ("sst", "aligned", "cst")
-PARTS = frozenset().union(*(METHODS[name].parts for name in TREES if name in METHODS))
+PARTS = frozenset().union(*(method_named(name).parts for name in TREES if name in method_names()))
 SITE_PAGES = 500
 """Pages of a site whose lines are kept in memory."""
 _WORD = re.compile(r"\w+")
@@ -88,7 +88,7 @@ def unseen(data: Path) -> list[tuple[str, ...]]:
 
 def measures() -> dict[str, Measure]:
     """What is measured, by the name in the table."""
-    found: dict[str, Measure] = {name: partial(_by_sst, name) for name in TREES[:2] if name in METHODS}
+    found: dict[str, Measure] = {name: partial(_by_sst, name) for name in TREES[:2] if name in method_names()}
     found |= {"cst": _by_cst}
     return found | {
         name: partial(_by_weights, CstWeightSettings(mapped=mapped))

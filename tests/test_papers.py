@@ -17,7 +17,7 @@ import pytest
 from docnames import ROOT, exists, named_command, stale_commands
 
 from webwinnow.errors import SettingsError
-from webwinnow.methods.registry import METHODS, CleaningSettings
+from webwinnow.methods.registry import CleaningSettings, method_names
 from webwinnow.methods.settings import SettingGroups
 from webwinnow.papers.mining.cleanedwords import mined_methods
 from webwinnow.papers.sites.settings import SiteTrialSettings
@@ -91,7 +91,7 @@ def _value_problems(line: str) -> Iterator[str]:
                 groups.from_pairs([f"{name}={value}"])
             except SettingsError as error:
                 yield str(error)
-    methods = TOPIC_METHODS if line.startswith(("webwinnow sites", "webwinnow experiment sites")) else METHODS
+    methods = TOPIC_METHODS if line.startswith(("webwinnow sites", "webwinnow experiment sites")) else method_names()
     yield from (f"no method {name}" for name in re.findall(r"--method (\S+)", line) if name not in methods)
     for names in re.findall(r"--methods (\S+)", line):
         for name in names.split(","):
@@ -103,7 +103,7 @@ def _value_problems(line: str) -> Iterator[str]:
                     mined_methods([name])
                 except SettingsError as error:
                     yield str(error)
-            elif name not in METHODS:
+            elif name not in method_names():
                 yield f"no method {name}"
 
 

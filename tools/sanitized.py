@@ -20,7 +20,8 @@ FLAGS = "-O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanit
 """Copying no bytes from nowhere is allowed: it does nothing, and C 2y defines it."""
 FOUND = ROOT / "build" / "sanitizer-reports"
 OTHER_TESTS = """
-tests/test_htmltree.py tests/test_textquality.py tests/test_structures.py tests/test_treebytes.py tests/test_golden.py
+tests/test_html5lib.py tests/test_htmltree.py tests/test_hostile.py tests/test_textquality.py tests/test_structures.py
+tests/test_treebytes.py tests/test_golden.py
 tests/cleaning/test_wholes_sections.py tests/cleaning/test_cst.py tests/sitemining/test_hmt_passes.py
 tests/fuzz/test_corpus.py
 """.split()

@@ -168,7 +168,7 @@ def report(command: str, folder: Path, *, with_calls: bool) -> str:
     functions: Mapping[str, float]
     if command == "page":
         calls = walk(command, folder, 1)
-        first = next(at for at, (_, module, _) in enumerate(calls) if module == "parsing")
+        first = next(at for at, (_, module, _) in enumerate(calls) if module == "page/parsing")
         counted, called = entries(calls[first:])
         modules, functions, once = counted, called, 0
     else:
@@ -182,7 +182,9 @@ def report(command: str, folder: Path, *, with_calls: bool) -> str:
     lines.append(f"{len(modules)} modules for each page, {sum(times > 1 for times in modules.values())} more than once")
     if once:
         lines.append(f"{once} more modules once per run")
-    lines += [f"{name} {functions.get(name, 0):.1f} times per page" for name in ("parsing.parse", "blocks.cut")]
+    lines += [
+        f"{name} {functions.get(name, 0):.1f} times per page" for name in ("page/parsing.parse", "page/blocks.cut")
+    ]
     if with_calls:
         lines += [f"{name} {times:.1f}" for name, times in functions.items()]
     return "\n".join(lines)

@@ -10,11 +10,11 @@ in any release, unless the documentation names it. Each name is imported on firs
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from webwinnow._version import __version__
-from webwinnow.lazy import lazy_names
 
 if find_spec("webwinnow.page._nodes") is None:
     raise ImportError("webwinnow's kernels are not built: run `pip install .`, which needs a C compiler")
@@ -82,32 +82,42 @@ __all__ = [
     "run",
 ]
 
-_HOMES = {
-    "errors": "InputError MissingExtra ModelError PageRefused SettingsError WebwinnowError",
-    "features.estimators": "SiteFeatureWeighter SiteTextCleaner",
-    "judge.page": "PageSettings",
-    "judge.verdict": "Verdict",
-    "methods.registry": "CleaningSettings",
-    "methods.viewsettings": "ViewSettings",
-    "page.fingerprints": "Fingerprint fingerprint",
-    "page.metadata": "Metadata metadata",
-    "page.parsing": "ParseLimits parse",
-    "page.records": "Dropped Failed Kept Outcome PageRecord",
-    "page.tree": "Head Node PageTree",
-    "page.urls": "SiteKey",
-    "page.words": "StopList",
-    "record.cleaner": "Cleaner CleanPage Decision clean_page extract",
-    "record.sitemodel": "SiteCleaner SiteModel learn",
-    "record.view": "DocView",
-    "run.cleaning": "run",
-    "run.inputs": "open_pages",
-    "run.settings": "RunSettings",
+_MODULE_OF = {
+    name: module
+    for module, names in {
+        "errors": "InputError MissingExtra ModelError PageRefused SettingsError WebwinnowError",
+        "features.estimators": "SiteFeatureWeighter SiteTextCleaner",
+        "judge.page": "PageSettings",
+        "judge.verdict": "Verdict",
+        "methods.registry": "CleaningSettings",
+        "methods.viewsettings": "ViewSettings",
+        "page.fingerprints": "Fingerprint fingerprint",
+        "page.metadata": "Metadata metadata",
+        "page.parsing": "ParseLimits parse",
+        "page.records": "Dropped Failed Kept Outcome PageRecord",
+        "page.tree": "Head Node PageTree",
+        "page.urls": "SiteKey",
+        "page.words": "StopList",
+        "record.cleaner": "Cleaner CleanPage Decision clean_page extract",
+        "record.sitemodel": "SiteCleaner SiteModel learn",
+        "record.view": "DocView",
+        "run.cleaning": "run",
+        "run.inputs": "open_pages",
+        "run.settings": "RunSettings",
+    }.items()
+    for name in names.split()
 }
-"""The modules of the public names. The estimators need the extra `mining`, so `from webwinnow import *` leaves them
+"""The module of each public name. The estimators need the extra `mining`, so `from webwinnow import *` leaves them
 out."""
-__getattr__ = lazy_names(__name__, _HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name on its first use (PEP 562)."""
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    return value
 
 
 def __dir__() -> list[str]:
-    names = (name for names in _HOMES.values() for name in names.split())
-    return sorted({*__all__, *names, *(name for name in globals() if name.startswith("__"))})
+    return sorted({*__all__, *_MODULE_OF, *(name for name in globals() if name.startswith("__"))})

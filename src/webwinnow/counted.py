@@ -1,4 +1,4 @@
-"""Numbers with their nouns, for messages: `1 page`, `2 pages`."""
+"""Parts of messages: numbers with their nouns (`1 page`, `2 pages`), text without control characters."""
 
 from __future__ import annotations
 
@@ -10,3 +10,8 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     "copies")`, `counted(n, "page has", "pages have")`.
     """
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def printable(text: str) -> str:
+    """Text with control characters replaced by spaces: a page's text must not control the terminal."""
+    return "".join(character if character.isprintable() else " " for character in text)

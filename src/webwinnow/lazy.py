@@ -1,26 +1,40 @@
-"""What is made on first use, so that a command starts quickly: names of packages, regular expressions."""
+"""What is made on first use: properties, and regular expressions so that a command starts quickly."""
 
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable
-from importlib import import_module
-from typing import Any, cast
+from typing import Any, Generic, Self, TypeVar, cast, overload
+
+T = TypeVar("T")
 
 
-def lazy_names(package: str, modules: dict[str, str]) -> Callable[[str], Any]:
-    """The `__getattr__` of a package (PEP 562) whose `modules` have these names, separated by blanks."""
-    home = {name: module for module, names in modules.items() for name in names.split()}
+class lazy_property(Generic[T]):  # noqa: N801 (used like property)
+    """A property that is computed when it is first read, and kept in the object's `__dict__`.
 
-    def found(name: str) -> Any:
-        if name not in home:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{package}.{home[name]}"), name)
-        setattr(sys.modules[package], name, value)  # not asked for again
+    It has no lock, unlike `functools.cached_property` before Python 3.12, whose one lock for all objects of a class
+    makes threads wait for each other and hangs a child that was forked while another thread computed. Threads that
+    read at the same time may both compute; all of them get the same value.
+    """
+
+    def __init__(self, compute: Callable[[Any], T]) -> None:
+        self.compute = compute
+        self.__doc__ = compute.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type) -> T: ...
+
+    def __get__(self, instance: object | None, owner: type) -> Self | T:
+        if instance is None:
+            return self
+        value: T = instance.__dict__.setdefault(self.name, self.compute(instance))
         return value
-
-    return found
 
 
 def lazy_pattern(pattern: str) -> re.Pattern[str]:

@@ -18,7 +18,7 @@ from webwinnow.cli.spellings import OLD_SPELLINGS, check_spelling
 
 from webwinnow.cli.app import PANELS, app, main
 from webwinnow.errors import SettingsError
-from webwinnow.methods.registry import METHODS
+from webwinnow.methods.registry import all_methods, method_names
 
 OPTION_PANELS = {None, "Input", "Cleaning", "Corpus", "Output", "Run", "Crawl", "Cluster"}
 TWO_MEANINGS = {
@@ -168,15 +168,15 @@ def test_the_completion_script_can_be_shown() -> None:
 
 def test_methods_are_listed_with_their_settings() -> None:
     shown = ran("methods").stdout
-    for name, method in METHODS.items():
+    for name, method in all_methods().items():
         assert re.search(rf"^{name}( \(the default\))?: ", shown, re.MULTILINE)
-        for setting in method.settings:
+        for setting in method.listed():
             assert f"    {setting.name}=" in shown
 
 
 def test_methods_are_listed_for_machines_too() -> None:
     found = [json.loads(line) for line in ran("methods", "--json").stdout.splitlines()]
-    assert [method["name"] for method in found] == list(METHODS)
+    assert [method["name"] for method in found] == method_names()
     (only,) = [json.loads(line) for line in ran("methods", "sst", "--json").stdout.splitlines()]
     assert only["settings"][0]["name"] == "sst.threshold"
 

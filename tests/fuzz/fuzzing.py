@@ -278,11 +278,11 @@ def thesaurus_seeds() -> list[bytes]:
 
 def read_page(data: bytes, _: Path) -> None:
     from webwinnow import clean_page, learn, metadata, parse
-    from webwinnow.methods.registry import METHODS
+    from webwinnow.methods.registry import method_names
 
     tree = parse(data, url=f"{SITE}/x")
     metadata(tree)
-    names = sorted(METHODS)
+    names = sorted(method_names())
     chosen = [names[len(data) % len(names)], "combined"]
     for method in chosen:
         clean = clean_page(tree, method)
@@ -445,7 +445,8 @@ def engine_batch(data: bytes, dice: random.Random) -> Any:
 
 def read_engine(data: bytes, _: Path) -> None:
     from webwinnow.run.engines.batches import TREES, batch_of, pages_of, rows_of
-    from webwinnow.run.engines.plan import PART_BYTES, PART_PAGES, Plan
+    from webwinnow.run.engines.batchjobs import with_parts
+    from webwinnow.run.plan import PART_BYTES, PART_PAGES, Plan
     from webwinnow.run.unpacking import ReadLimits
 
     dice = random.Random(data)
@@ -462,7 +463,7 @@ def read_engine(data: bytes, _: Path) -> None:
     parts = [plan.part_of(site, ordinal) for site, ordinal, _ in places]
     assert parts == sorted(parts)
     assert all(parts.count(part) == pages for part, pages in enumerate(plan.pages))
-    assert sum(part.num_rows for part in plan.spread([trees])) == len(places)
+    assert sum(part.num_rows for part in with_parts([trees], plan)) == len(places)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from webwinnow.judge.page import PageSettings
 from webwinnow.methods.method_cst import CstSettings
 from webwinnow.methods.method_repeated import RepeatedSettings
 from webwinnow.methods.method_sst import AlignedSettings, SstSettings
-from webwinnow.methods.registry import METHODS, CleaningSettings
+from webwinnow.methods.registry import CleaningSettings, method_names
+from webwinnow.page.page import Page
 from webwinnow.page.parsing import parse
 from webwinnow.record.cleaner import clean_page
 from webwinnow.record.sitemodel import learn
@@ -29,10 +30,10 @@ def turned_settings(name: str, turn: float) -> CleaningSettings:
     }[name]()
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", method_names())
 def test_an_untouched_dial_keeps_what_the_method_keeps(name, model, trees):
     for tree in trees:
-        reading = read_dial(name, tree, model)
+        reading = read_dial(name, Page(tree), model)
         np.testing.assert_array_equal(reading.keeps(reading.own), reading.verdict.keep_runs)
 
 
@@ -40,7 +41,7 @@ def test_an_untouched_dial_keeps_what_the_method_keeps(name, model, trees):
 def test_a_turned_dial_keeps_what_its_option_keeps(name, model, trees, page):
     unseen = parse(page(99).replace("class=main", "class=other"), url="http://news.example/99.html")
     for tree in [*trees, unseen]:
-        reading = read_dial(name, tree, model)
+        reading = read_dial(name, Page(tree), model)
         for turn in TURNS:
             clean = clean_page(tree, name, model, turned_settings(name, turn))
             kept = reading.keeps(round(turn * MILLION))
@@ -53,20 +54,20 @@ def test_a_turned_dial_keeps_what_its_option_keeps(name, model, trees, page):
 @pytest.mark.parametrize("favor", ["precision", "recall"])
 def test_a_favoured_cut_keeps_what_its_option_keeps(name, favor, model, trees):
     for tree in trees:
-        reading = read_dial(name, tree, model)
+        reading = read_dial(name, Page(tree), model)
         kept = clean_page(tree, name, model, CleaningSettings(page=PageSettings(favor=favor))).verdict.keep_runs
         np.testing.assert_array_equal(reading.keeps(reading.favored[favor]), kept)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", method_names())
 def test_reasons_on_the_side_that_was_taken_are_those_of_the_verdict(name, model, trees):
-    reading = read_dial(name, trees[0], model)
+    reading = read_dial(name, Page(trees[0]), model)
     kept = reading.verdict.keep_runs
     np.testing.assert_array_equal(reading.kept_reason[kept], reading.verdict.run_reason[kept])
     np.testing.assert_array_equal(reading.gone_reason[~kept], reading.verdict.run_reason[~kept])
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", method_names())
 def test_the_curve_counts_the_words_kept_at_each_step(name, model, trees):
     sample = _Page(trees[0], model, [name], None)
     reading = sample.readings[name]
@@ -75,10 +76,10 @@ def test_the_curve_counts_the_words_kept_at_each_step(name, model, trees):
         assert curve[step] == sample.kept(reading, step * 1000)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", method_names())
 def test_one_page_alone_is_read_like_any_other(name, trees):
     alone = learn(trees[:1], "news.example")
-    reading = read_dial(name, trees[0], alone)
+    reading = read_dial(name, Page(trees[0]), alone)
     np.testing.assert_array_equal(reading.keeps(reading.own), reading.verdict.keep_runs)
 
 

@@ -19,8 +19,8 @@ from webwinnow.inspect.inspector import MOST_BYTES, ReportSettings, _signs, repo
 from webwinnow.inspect.shownpage import CLOSE, NEXT_REGION, SHOWN_TAGS, _parts
 from webwinnow.inspect.sitereport import SiteReport, packed
 from webwinnow.judge.kinds import KINDS
-from webwinnow.page.blocks import cut
 from webwinnow.page.layout import PageLayout
+from webwinnow.page.page import Page
 from webwinnow.page.parsing import parse
 from webwinnow.record.cleaner import clean_page
 from webwinnow.record.sitemodel import learn
@@ -209,4 +209,4 @@ def test_the_lists_of_a_rendered_page_are_where_their_items_are():
     tree = parse("".join(f"<p>{k}<ul><li>one<li>two</ul>" for k in range(2)))
     columns = {name: [1] * len(tree) for name in PageLayout.dtypes()} | {"left": list(range(len(tree)))}
     layout = PageLayout.of_columns(columns, [1280, 900], [1280, 3000])
-    assert _parts(cut(tree), layout) == [["list", "list 1", 4, 1, 2, 1], ["list", "list 2", 8, 1, 2, 1]]
+    assert _parts(Page(tree), layout) == [["list", "list 1", 4, 1, 2, 1], ["list", "list 2", 8, 1, 2, 1]]

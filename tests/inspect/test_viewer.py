@@ -19,7 +19,7 @@ from webwinnow.inspect.inspector import MOST_BYTES, ReportSettings, report_html,
 from webwinnow.inspect.sitereport import SiteReport
 from webwinnow.judge.kinds import KIND_CODE
 from webwinnow.methods.method_sst import SstSettings
-from webwinnow.methods.registry import METHODS, CleaningSettings, Method
+from webwinnow.methods.registry import CleaningSettings, Method, method_named, method_names
 from webwinnow.page.parsing import parse
 from webwinnow.record.cleaner import clean_page
 from webwinnow.record.sitemodel import learn
@@ -341,12 +341,14 @@ def test_the_legend_hides_what_is_switched_off(report, opened):
 
 def test_kinds_have_a_chip_a_sign_and_a_colour(tmp_path, opened, model, trees, monkeypatch):
     def with_kinds(page, known, settings):
-        tree, verdict = page.tree, METHODS["sst"].clean(page, known, settings)
+        tree, verdict = page.tree, method_named("sst").clean(page, known, settings)
         kind = np.where(tree.tagged("a"), KIND_CODE["global-directory"], KIND_CODE["declaration"]).astype(np.uint8)
         kind[verdict.keep] = 0
         return type(verdict)(**{name: getattr(verdict, name) for name in verdict.__slots__} | {"kind": kind})
 
-    monkeypatch.setitem(METHODS, "kinds", Method("kinds", "for this test", METHODS["sst"].parts, with_kinds, "sst"))
+    monkeypatch.setitem(
+        method_names(), "kinds", Method("kinds", "for this test", method_named("sst").parts, with_kinds, "sst")
+    )
     path = tmp_path / "kinds.html"
     path.write_text(report_html([SiteReport.of(model, trees, ["kinds"])], ["kinds"]), encoding="utf-8")
     tab = opened(path)

@@ -6,13 +6,13 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-import webwinnow.pagemodel
 
 import webwinnow
 from webwinnow import ModelError, PageRecord, SiteModel, clean_page, parse
 from webwinnow.judge.combined import believed_records, joined, record_share
 from webwinnow.judge.evidence import PageEvidence
 from webwinnow.judge.page import PageSettings
+from webwinnow.judge.reading import GENRES
 from webwinnow.methods.registry import CleaningSettings
 from webwinnow.site.blocktable import SiteEvidence
 from webwinnow.site.sums import BLOCKS, SiteSums
@@ -71,7 +71,7 @@ def test_one_page_is_cleaned_as_the_page_alone_and_says_so(model):
 def test_verdict_has_genre_and_confidence():
     record = SITE.clean(PAGES[3]).record()
     assert record["method"] == "combined"
-    assert record["genre"] in webwinnow.pagemodel.GENRES
+    assert record["genre"] in GENRES
     assert 0.0 <= record["confidence"] <= 1.0
 
 
@@ -121,7 +121,7 @@ def test_the_weight_of_the_whole_site_grows_with_its_pages():
     table = SITE.block_table
     asked = table.ask(evidence, learned=True)
     records = np.zeros(len(table.whole))
-    records[webwinnow.pagemodel.GENRES.index("product")] = 1.0
+    records[GENRES.index("product")] = 1.0
     assert record_share(records) > 0.99
     few, many = (joined(evidence, replace(asked, records=believed_records(records, pages))) for pages in (2, 500))
     unsaid = asked.share == 0
@@ -132,7 +132,7 @@ def test_the_weight_of_the_whole_site_grows_with_its_pages():
 
 
 def test_prose_makes_a_written_site_and_labelled_values_one_of_records():
-    article, product = (webwinnow.pagemodel.GENRES.index(genre) for genre in ("article", "product"))
+    article, product = (GENRES.index(genre) for genre in ("article", "product"))
     news, goods = np.zeros(10), np.zeros(10)
     news[article], news[-3:] = 1.0, (600.0, 1.0, 9)
     goods[product], goods[-3:] = 1.0, (60.0, 8.0, 9)
@@ -240,7 +240,7 @@ def test_a_text_that_the_page_model_is_confident_of_goes_only_if_many_pages_have
 def test_a_label_is_evidence_on_sites_and_pages_of_records_only():
     evidence, asked = evidence_and_site(0.2, labelled=1.0, field=1.0)
     article, product = (
-        replace(evidence, genre_probability=(np.array(webwinnow.pagemodel.GENRES) == genre).astype(float))
+        replace(evidence, genre_probability=(np.array(GENRES) == genre).astype(float))
         for genre in ("article", "product")
     )
     assert joined(article, asked)[0] == pytest.approx(0.2, abs=1e-6)

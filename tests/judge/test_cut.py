@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from webwinnow.judge.evidence import PageContext
+from webwinnow.judge.evidence import page_with
 from webwinnow.judge.models import BETA, LEAST_CUT, PageModel, best_cut
 from webwinnow.judge.reading import GENRES
 from webwinnow.page.parsing import parse
@@ -104,6 +104,6 @@ def test_method_page_shifts_its_cut():
     page = "<main>" + "".join(f"<p>Word number {k} of the page, and more.</p>" for k in range(9)) + "</main>"
     shifted = replace(PageModel.load(), cut_shift=np.full(len(GENRES), 1.0))
     before, after = (
-        Cleaner.of("page").clean_in(PageContext(parse(page), model=model)).kept_words for model in (None, shifted)
+        Cleaner.of("page").clean_in(page_with(parse(page), model=model)).kept_words for model in (None, shifted)
     )
     assert 0 < after < before

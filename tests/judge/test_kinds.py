@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webwinnow.errors import ModelError
-from webwinnow.judge.evidence import PageContext
+from webwinnow.judge.evidence import reading_of
 from webwinnow.judge.kinds import (
     CONTEXTS,
     EVIDENCE,
@@ -31,6 +31,7 @@ from webwinnow.judge.models import SHIPPED as PAGE_MODEL
 from webwinnow.judge.regionfeatures import PART_STARTS, PARTS, read_regions
 from webwinnow.judge.removedregions import removed_regions
 from webwinnow.judge.verdict import Verdict, keep_visible
+from webwinnow.page.page import Page
 from webwinnow.page.parsing import parse
 from webwinnow.record.cleaner import Cleaner
 
@@ -47,11 +48,11 @@ accept you agree to our use of cookies.</p><button>Accept cookies</button><butto
 <a href="/privacy">Privacy policy</a></p></footer>"""
 
 
-def judged(page: str, url: str = URL) -> tuple[PageContext, Verdict]:
+def judged(page: str, url: str = URL) -> tuple[Page, Verdict]:
     """A page of which only blocks with the word KEPT are kept."""
     tree = parse(page, url=url)
     keep = np.array(["KEPT" in tree.run(r) for r in range(tree.run_count)], np.bool_)
-    return PageContext(tree), replace(keep_visible(tree), keep_runs=keep, keep=np.zeros(len(tree), np.bool_))
+    return Page(tree), replace(keep_visible(tree), keep_runs=keep, keep=np.zeros(len(tree), np.bool_))
 
 
 def test_obvious_regions_get_their_kind() -> None:
@@ -125,14 +126,14 @@ def test_kinds_are_computed_only_on_request() -> None:
 
 def test_a_page_without_removed_blocks_has_no_kinds() -> None:
     tree = parse("<p>All of it stays.")
-    assert len(recognise(PageContext(tree), keep_visible(tree)).kind) == 0
+    assert len(recognise(Page(tree), keep_visible(tree)).kind) == 0
 
 
 @given(data=st.data())
 def test_any_soup_has_one_kind_a_region(data, soup) -> None:
     tree = parse(data.draw(soup), url=URL)
     keep = np.array(data.draw(st.lists(st.booleans(), min_size=tree.run_count, max_size=tree.run_count)), np.bool_)
-    found = recognise(PageContext(tree), replace(keep_visible(tree), keep_runs=keep))
+    found = recognise(Page(tree), replace(keep_visible(tree), keep_runs=keep))
     assert len(found.kind) == len(found.score) == len(found.regions)
     assert (found.kind < len(KINDS)).all()
     assert ((found.score > 0) & (found.score <= 1)).all()
@@ -160,7 +161,7 @@ def test_every_part_of_a_region_is_evidence_of_one_group() -> None:
 
 def test_the_scores_by_evidence_add_up_to_those_of_all_tokens_and_numbers() -> None:
     page, verdict = judged(PAGE)
-    reading = read_regions(removed_regions(page.tree, verdict), page.reading, verdict, None)
+    reading = read_regions(removed_regions(page.tree, verdict), reading_of(page), verdict, None)
     model = KindModel.load()
     scores = model.linear(reading)
     assert scores.shape == (len(reading.offsets) - 1, len(EVIDENCE) + 1, len(model.classes))

@@ -12,7 +12,7 @@ import pytest
 import webwinnow
 from webwinnow import SettingsError, clean_page, parse
 from webwinnow.judge.emptypages import NO_CONTENT_BELOW
-from webwinnow.judge.evidence import PageContext, PageEvidence
+from webwinnow.judge.evidence import PageEvidence, page_with
 from webwinnow.judge.models import PageModel
 from webwinnow.judge.page import PageSettings, headed
 from webwinnow.methods.registry import CleaningSettings
@@ -91,7 +91,7 @@ def test_page_without_main_content_is_dropped_with_its_case(page: str, case: str
 
 def test_doubtful_page_keeps_its_best_part_with_low_confidence():
     doubtful = replace(PageModel.load(), confidence=np.array([[0.0, 1.0], [0.0, 0.1]]))
-    clean = Cleaner.of("page").clean_in(PageContext(parse(STORY), model=doubtful))
+    clean = Cleaner.of("page").clean_in(page_with(parse(STORY), model=doubtful))
     assert "waited for the rain" in clean.text
     assert clean.record()["outcome"] == "kept"
     assert clean.record()["confidence"] <= 0.1
@@ -101,13 +101,13 @@ def test_doubtful_hidden_text_is_kept_where_there_is_no_other():
     model = PageModel.load()
     doubtful = replace(model, calibration=model.calibration * np.array([[1.0], [0.4]]))
     page = STORY[STORY.index("<main>") : STORY.index("<footer")].replace("<main>", "<main hidden>")
-    assert "waited for the rain" in Cleaner.of("page").clean_in(PageContext(parse(page), model=doubtful)).text
+    assert "waited for the rain" in Cleaner.of("page").clean_in(page_with(parse(page), model=doubtful)).text
 
 
 def test_long_text_is_no_login_or_error_page():
     doubtful = replace(PageModel.load(), confidence=np.array([[0.0, 1.0], [0.0, 0.1]]))
     page = STORY.replace("Late harvest", "Error 404: late harvest").replace("<main>", "<main><input type=password>")
-    assert "waited for the rain" in Cleaner.of("page").clean_in(PageContext(parse(page), model=doubtful)).text
+    assert "waited for the rain" in Cleaner.of("page").clean_in(page_with(parse(page), model=doubtful)).text
 
 
 CHINESE = "江苏多地发布通知，部署春季学期开学工作。"

@@ -14,6 +14,7 @@ from webwinnow.judge.verdict import keep_visible
 from webwinnow.methods.method_cst import CstSettings
 from webwinnow.methods.method_sst import SstSettings
 from webwinnow.page._words import word_spans
+from webwinnow.page.page import Page
 from webwinnow.record.cleaner import CleanPage
 from webwinnow.run.settings import RunSettings
 
@@ -26,7 +27,7 @@ def without(html: str, *gone: str) -> CleanPage:
     verdict = keep_visible(tree)
     object.__setattr__(verdict, "removed_features", removed)
     assert len(runs) == len(removed)
-    return CleanPage(tree, verdict)
+    return CleanPage(Page(tree), verdict)
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,11 @@ from warmcommand import run_command
 
 import webwinnow
 from webwinnow import parse
-from webwinnow.judge.evidence import PageContext
+from webwinnow.judge.evidence import evidence_of, page_with
 from webwinnow.judge.page import PageSettings
 from webwinnow.judge.reading import GENRES
 from webwinnow.methods.registry import CleaningSettings
+from webwinnow.page.page import Page
 from webwinnow.record.cleaner import Cleaner
 
 SENTENCE = "The harvest was late this year, and the farmers waited for the rain to stop before they went out again. "
@@ -58,7 +59,7 @@ def cleaned(
 ) -> webwinnow.CleanPage:
     """The page as cleaned by a page model that is sure of paragraphs, not of links, and knows no posts."""
     tree = parse(page)
-    evidence = PageContext(tree).evidence
+    evidence = evidence_of(Page(tree))
     owner, said = evidence.owner[evidence.said], evidence.said
     link = np.array([tree.tag_name(int(tree.run_owner[evidence.first_run[b]])) == "a" for b in said])
     text = np.array([tree.tag_name(int(node)) in ("p", "blockquote", "h1", "h2") for node in owner])
@@ -69,7 +70,7 @@ def cleaned(
         genre_probability=np.array([0.94 if name == genre else 0.01 for name in GENRES]),
     )
     cleaner = Cleaner.of(method, settings=CleaningSettings(page=PageSettings(**settings)))
-    return cleaner.clean_in(PageContext(tree, given), None)
+    return cleaner.clean_in(page_with(tree, given), None)
 
 
 def reasons(clean: webwinnow.CleanPage, word: str) -> set[str]:
@@ -175,14 +176,14 @@ def test_other_genres_have_no_tail(genre):
 
 def test_the_first_post_of_a_thread_is_no_article():
     tree = parse(story(comments()))
-    evidence = PageContext(tree).evidence
+    evidence = evidence_of(Page(tree))
     posts = dataclasses.replace(
         evidence,
         probability=np.full(len(evidence), 0.9),
         post=np.full(len(evidence), 0.5),
         genre_probability=np.array([0.94 if name == "article" else 0.01 for name in GENRES]),
     )
-    assert Cleaner.of("page").clean_in(PageContext(tree, posts), None).text.count("barley") == 5
+    assert Cleaner.of("page").clean_in(page_with(tree, posts), None).text.count("barley") == 5
 
 
 # Link teasers

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from webwinnow.errors import SettingsError
-from webwinnow.judge.evidence import PageContext
 from webwinnow.judge.kinds import KIND_CODE, POSSIBLE_ADVERTISEMENT, recognise
 from webwinnow.judge.tasks import TASKS, Task, for_task, task_of
 from webwinnow.judge.verdict import TASK_REASON, UNLIKELY_REASON, keep_visible
+from webwinnow.page.page import Page
 from webwinnow.page.parsing import parse
 from webwinnow.record.flow import to_text
 
@@ -28,7 +28,7 @@ def judged(task: Task):
     keep = np.array(["KEPT" in tree.run(r) for r in range(tree.run_count)], np.bool_)
     gone = np.full(tree.run_count, UNLIKELY_REASON, np.uint8)
     verdict = replace(keep_visible(tree), keep_runs=keep, keep=np.zeros(len(tree), np.bool_), run_reason=gone)
-    return tree, verdict, for_task(PageContext(tree), verdict, task)
+    return tree, verdict, for_task(Page(tree), verdict, task)
 
 
 def test_content_changes_nothing() -> None:
@@ -59,9 +59,9 @@ def test_what_may_be_an_advertisement_is_kept_only_for_a_task_with_advertisement
     advertises: float, keeps: tuple[str, ...], restored: bool
 ) -> None:
     tree, verdict, _ = judged(TASKS["content"])
-    found = recognise(PageContext(tree), verdict)
+    found = recognise(Page(tree), verdict)
     found = replace(found, advertises=np.full(len(found.kind), advertises, np.float32))
-    adjusted = for_task(PageContext(tree), verdict, Task("paths", keeps), found=found)
+    adjusted = for_task(Page(tree), verdict, Task("paths", keeps), found=found)
     assert ("Grain" in to_text(tree, adjusted.keep, adjusted.keep_runs)) is restored
 
 
@@ -79,7 +79,7 @@ def test_no_task_without_advertisements_restores_one(name: str) -> None:
     tree = parse(PAGE + "".join(ADVERTISEMENTS), url="https://www.mill.example/grain/rye/sowing.html")
     keep = np.array(["KEPT" in tree.run(r) for r in range(tree.run_count)], np.bool_)
     verdict = replace(keep_visible(tree), keep_runs=keep, keep=np.zeros(len(tree), np.bool_))
-    page = PageContext(tree)
+    page = Page(tree)
     found = recognise(page, verdict)
     adjusted = for_task(page, verdict, TASKS[name], found=found)
     back = found.regions.of_run()[adjusted.keep_runs & ~verdict.keep_runs]

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from webwinnow import clean_page, learn, parse
-from webwinnow.judge.evidence import PageContext
+from webwinnow.judge.evidence import evidence_of
 from webwinnow.judge.wholes import completed, labels, pooled, with_code
 from webwinnow.methods.registry import CleaningSettings
+from webwinnow.page.page import Page
 from webwinnow.site.blocktable import SiteEvidence
 
 SECONDS = 5.0
@@ -22,11 +23,11 @@ SECONDS = 5.0
 PROSE = "The guard played three seasons for the team, and his numbers improved in each of them, as anyone can see. "
 
 
-def context(html: str) -> PageContext:
-    return PageContext(parse(f"<!doctype html><title>A page</title><body>{html}</body>"))
+def context(html: str) -> Page:
+    return Page(parse(f"<!doctype html><title>A page</title><body>{html}</body>"))
 
 
-def evidence_of(page: PageContext, repeated: set[str], values: set[str] = frozenset()) -> SiteEvidence:  # type: ignore[assignment]
+def asked_of(page: Page, repeated: set[str], values: set[str] = frozenset()) -> SiteEvidence:  # type: ignore[assignment]
     """The site has the texts of `repeated` on every page; those of `values` follow a label, and differ."""
     texts = texts_of(page)
     nothing = np.zeros(len(texts))
@@ -42,15 +43,15 @@ def evidence_of(page: PageContext, repeated: set[str], values: set[str] = frozen
     )
 
 
-def texts_of(page: PageContext) -> list[str]:
-    return [page.blocks.texts()[b] for b in page.evidence.said]
+def texts_of(page: Page) -> list[str]:
+    return [page.blocks.texts()[b] for b in evidence_of(page).said]
 
 
-def by_text(page: PageContext, probability: NDArray[np.float64]) -> dict[str, float]:
+def by_text(page: Page, probability: NDArray[np.float64]) -> dict[str, float]:
     return {text: round(float(p), 6) for text, p in zip(texts_of(page), probability, strict=True)}
 
 
-def given_of(page: PageContext, given: dict[str, float]) -> NDArray[np.float64]:
+def given_of(page: Page, given: dict[str, float]) -> NDArray[np.float64]:
     return np.array([given[text] for text in texts_of(page)])
 
 
@@ -83,7 +84,7 @@ def test_a_foreign_row_and_a_foreign_column_are_judged_alone_and_the_rest_stays_
 def test_what_the_site_repeats_in_a_table_of_the_page_is_no_evidence_against_it() -> None:
     page = context(STATISTICS)
     own = dict.fromkeys(texts_of(page), 0.9) | dict.fromkeys(("Year", "Team", "Games", "N/A"), 0.01)
-    asked = evidence_of(page, {"Year", "Team", "Games", "N/A"})
+    asked = asked_of(page, {"Year", "Team", "Games", "N/A"})
     assert set(by_text(page, pooled(page, given_of(page, own), asked)).values()) == {0.9}
 
 
@@ -92,7 +93,7 @@ def test_a_column_of_figures_that_all_pages_have_stays_and_one_with_a_single_tex
     page = context(f"<table><tr><th>Date<th>Points<th>Fouls<th>Injury{rows}</table>")
     repeated = {"Date", "Points", "Fouls", "Injury", "0", "1", "2", "No injury"}
     own = dict.fromkeys(texts_of(page), 0.9) | dict.fromkeys(repeated, 0.01)
-    found = by_text(page, pooled(page, given_of(page, own), evidence_of(page, repeated)))
+    found = by_text(page, pooled(page, given_of(page, own), asked_of(page, repeated)))
     assert {text for text, p in found.items() if p < 0.5} == {"Injury", "No injury"}
 
 
@@ -100,7 +101,7 @@ def test_a_table_that_the_site_repeats_is_removed_completely() -> None:
     page = context(STATISTICS)
     repeated = set(texts_of(page))
     own = dict.fromkeys(repeated, 0.01)
-    assert set(by_text(page, pooled(page, given_of(page, own), evidence_of(page, repeated))).values()) == {0.01}
+    assert set(by_text(page, pooled(page, given_of(page, own), asked_of(page, repeated))).values()) == {0.01}
 
 
 def test_the_one_row_of_the_page_is_kept_in_a_table_of_the_site() -> None:
@@ -109,7 +110,7 @@ def test_the_one_row_of_the_page_is_kept_in_a_table_of_the_site() -> None:
     )
     repeated = set(texts_of(page)) - {"Ann"}
     own = dict.fromkeys(repeated, 0.01) | {"Ann": 0.9}
-    found = by_text(page, pooled(page, given_of(page, own), evidence_of(page, repeated)))
+    found = by_text(page, pooled(page, given_of(page, own), asked_of(page, repeated)))
     assert {text for text, p in found.items() if p >= 0.5} == {"Name", "Ann"}
 
 
@@ -118,7 +119,7 @@ def test_a_button_that_the_site_repeats_may_leave_a_cell_of_several_blocks() -> 
         "<table><tr><td>Ann<td>4<p>Reply</p><tr><td>Bob<td>5<p>Reply</p><tr><td>Eve<td>6<p>Reply</p></table>"
     )
     own = dict.fromkeys(texts_of(page), 0.9) | {"Reply": 0.01}
-    found = by_text(page, pooled(page, given_of(page, own), evidence_of(page, {"Reply"})))
+    found = by_text(page, pooled(page, given_of(page, own), asked_of(page, {"Reply"})))
     assert found["Reply"] == 0.01
     assert {found[text] for text in ("Ann", "4", "Bob", "5", "Eve", "6")} == {0.9}
 
@@ -126,14 +127,14 @@ def test_a_button_that_the_site_repeats_may_leave_a_cell_of_several_blocks() -> 
 def test_labels_in_several_columns_go_with_the_values_to_their_right() -> None:
     page = context("<table><tr><td>Team:<td>Den<td>Pay:<td>12<tr><td>City:<td>Rome<td>Age:<td>30</table>")
     own = {"Den": 0.9, "Rome": 0.9, "12": 0.9, "30": 0.9} | dict.fromkeys(("Team:", "Pay:", "City:", "Age:"), 0.01)
-    asked = evidence_of(page, {"Team:", "Pay:", "City:", "Age:"})
+    asked = asked_of(page, {"Team:", "Pay:", "City:", "Age:"})
     assert set(by_text(page, pooled(page, given_of(page, own), asked)).values()) == {0.9}
 
 
 def test_terms_of_a_dl_stay_with_their_values() -> None:
     page = context("<dl><dt>Height<dd>6-9<dt>Warranty<dd>1 year<dt>Weight<dd>250</dl>")
     own = {"6-9": 0.9, "250": 0.9, "1 year": 0.01, "Height": 0.01, "Weight": 0.01, "Warranty": 0.01}
-    asked = evidence_of(page, {"Height", "Weight", "Warranty", "1 year"})
+    asked = asked_of(page, {"Height", "Weight", "Warranty", "1 year"})
     found = by_text(page, pooled(page, given_of(page, own), asked))
     assert {text for text, p in found.items() if p >= 0.5} == {"Height", "6-9", "Weight", "250"}
 
@@ -161,7 +162,7 @@ def test_a_list_that_the_site_repeats_is_not_raised_by_the_text_around_it() -> N
     page = context(f"<p>{PROSE}</p><ul><li>No comments yet<li>Be the first</ul><p>Now {PROSE}</p>")
     repeated = {"No comments yet", "Be the first"}
     own = [0.9 if "guard" in text else 0.05 for text in texts_of(page)]
-    found = by_text(page, pooled(page, np.array(own), evidence_of(page, repeated)))
+    found = by_text(page, pooled(page, np.array(own), asked_of(page, repeated)))
     assert found["Be the first"] == 0.05
 
 
@@ -169,17 +170,17 @@ def test_the_site_takes_no_item_out_of_a_list_of_the_page_unless_it_is_links() -
     ingredients = ["two cups of spelt flour", "one tsp. of salt", "a handful of dried figs"]
     for item, kept in (("{}", True), ("<a href=x>{}</a>", False)):
         page = context("<ul>" + "".join("<li>" + item.format(text) for text in ingredients) + "</ul>")
-        page.evidence = replace(page.evidence, probability=np.array([0.7, 0.7, 0.7]))
+        page.give(evidence_of, replace(evidence_of(page), probability=np.array([0.7, 0.7, 0.7])))
         given = np.array([0.7, 0.05, 0.7])  # the other recipe has salt
-        found = by_text(page, pooled(page, given, evidence_of(page, {ingredients[1]})))
+        found = by_text(page, pooled(page, given, asked_of(page, {ingredients[1]})))
         assert (found[ingredients[1]] == found[ingredients[0]]) == kept
 
 
 def test_the_site_takes_items_out_of_a_list_that_is_mostly_its_own() -> None:
     page = context("<ul><li>Free returns within a month<li>Secure payment by card<li>Made of oak</ul>")
-    page.evidence = replace(page.evidence, probability=np.array([0.7, 0.7, 0.7]))
+    page.give(evidence_of, replace(evidence_of(page), probability=np.array([0.7, 0.7, 0.7])))
     repeated = {"Free returns within a month", "Secure payment by card"}
-    found = by_text(page, pooled(page, np.array([0.05, 0.05, 0.7]), evidence_of(page, repeated)))
+    found = by_text(page, pooled(page, np.array([0.05, 0.05, 0.7]), asked_of(page, repeated)))
     assert found["Secure payment by card"] < 0.5
 
 
@@ -189,7 +190,7 @@ def test_what_the_site_repeats_in_an_item_of_several_blocks_may_go() -> None:
     )
     repeated = {"Our rates are low", "Fly with us"}
     own = {"Rooms in Rome": 0.8, "Flights to Rome": 0.8} | dict.fromkeys(repeated, 0.01)
-    found = by_text(page, pooled(page, given_of(page, own), evidence_of(page, repeated)))
+    found = by_text(page, pooled(page, given_of(page, own), asked_of(page, repeated)))
     assert {text for text, p in found.items() if p >= 0.5} == {"Rooms in Rome", "Flights to Rome"}
 
 
@@ -199,7 +200,7 @@ def test_a_heading_above_nothing_but_what_the_site_repeats_is_a_text_of_its_own(
     )
     repeated = {"Shipping is $2.99", "Delivery", "See our terms"}
     own = {"$179.00": 0.7} | dict.fromkeys(repeated, 0.01)
-    found = by_text(page, completed(page, given_of(page, own), evidence_of(page, repeated)))
+    found = by_text(page, completed(page, given_of(page, own), asked_of(page, repeated)))
     assert found == own
     assert by_text(page, completed(page, given_of(page, own)))["$179.00"] == 0.01
 
@@ -225,7 +226,7 @@ def test_a_label_has_exactly_the_probability_of_its_value() -> None:
 
 def test_a_text_that_the_site_repeats_before_what_differs_is_a_label_unless_it_is_a_link() -> None:
     page = context("<div><p>Height</p><p>6-9</p><p><a href=x>More</a></p><p>250</p></div>")
-    asked = evidence_of(page, {"Height", "More"}, {"6-9", "250"})
+    asked = asked_of(page, {"Height", "More"}, {"6-9", "250"})
     assert dict(zip(texts_of(page), labels(page, asked).tolist(), strict=True)) == {
         "Height": True,
         "6-9": False,
@@ -291,7 +292,7 @@ def test_kept_cells_of_a_table_are_a_rectangle_at_every_cut(html: str, data: st.
     own = np.array([data.draw(st.sampled_from([0.01, 0.2, 0.5, 0.9, 0.99])) for _ in texts_of(page)])
     asked = None
     if data.draw(st.booleans()):
-        asked = evidence_of(page, {text for text in texts_of(page) if data.draw(st.booleans())})
+        asked = asked_of(page, {text for text in texts_of(page) if data.draw(st.booleans())})
     whole = completed(page, pooled(page, own, asked), asked)
     for cut in np.unique(whole):
         kept = {tuple(text.split("x")) for text, p in zip(texts_of(page), whole, strict=True) if p >= cut}
@@ -334,7 +335,7 @@ def test_more_is_kept_at_a_lower_cut_and_a_label_exactly_with_its_value(
 )
 def test_a_hostile_page_takes_linear_time(html: str) -> None:
     page = context(html)
-    own = page.evidence.probability
+    own = evidence_of(page).probability
     began = time.process_time()
     whole = completed(page, pooled(page, own))
     assert time.process_time() - began < SECONDS

@@ -12,17 +12,18 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from webwinnow import clean_page, learn, parse
-from webwinnow.judge.evidence import PageContext
+from webwinnow.judge.evidence import evidence_of
 from webwinnow.judge.reading import GENRES
 from webwinnow.judge.wholes import OF_GOODS, SURE, beside_goods, completed, in_records, pooled
+from webwinnow.page.page import Page
 
 PROSE = "The guard played three seasons for the team, and his numbers improved in each of them, as anyone can see. "
 SECONDS = 5.0
 """Ten times what the slowest hostile page takes."""
 
 
-def context(html: str) -> PageContext:
-    return PageContext(parse(f"<!doctype html><title>A page</title><body>{html}</body>"))
+def context(html: str) -> Page:
+    return Page(parse(f"<!doctype html><title>A page</title><body>{html}</body>"))
 
 
 def cards(*fields: str, count: int = 4) -> str:
@@ -31,9 +32,9 @@ def cards(*fields: str, count: int = 4) -> str:
     return "".join(f"<div class=card>{inside.replace('{}', str(k))}</div>" for k in range(count))
 
 
-def found(page: PageContext, own: dict[str, float], share: dict[str, float] | None = None) -> dict[str, float]:
+def found(page: Page, own: dict[str, float], share: dict[str, float] | None = None) -> dict[str, float]:
     """The probability of each text after pooling, given its own and the share of the site's pages that have it."""
-    texts = [page.blocks.texts()[b] for b in page.evidence.said]
+    texts = [page.blocks.texts()[b] for b in evidence_of(page).said]
     given = np.array([own.get(text, own.get(text.rstrip("0123456789"), 0.0)) for text in texts])
     of_site = None if share is None else np.array([share.get(text, 0.0) for text in texts])
     after = pooled(page, given) if of_site is None else in_records(page, given, of_site)
@@ -80,8 +81,8 @@ def test_a_price_that_other_pages_have_does_not_count_in_a_record_of_the_page() 
 def with_goods(genre: str, fields: tuple[str, ...], before: float) -> set[float]:
     """The probabilities of records on a page of a genre."""
     page = context(f"<p>{PROSE}</p>{cards(*fields)}")
-    page.evidence = replace(page.evidence, genre_probability=np.eye(len(GENRES))[GENRES.index(genre)])
-    after = beside_goods(page, np.full(len(page.evidence), before))
+    page.give(evidence_of, replace(evidence_of(page), genre_probability=np.eye(len(GENRES))[GENRES.index(genre)]))
+    after = beside_goods(page, np.full(len(evidence_of(page)), before))
     assert after[0] == before  # the prose
     return set(after[1:].round(6).tolist())
 
@@ -183,7 +184,7 @@ def test_kept_fields_of_records_are_a_rectangle_at_every_cut(data: st.DataObject
 )
 def test_a_hostile_page_takes_linear_time(html: str) -> None:
     page = context(html)
-    own: NDArray[np.float64] = page.evidence.probability
+    own: NDArray[np.float64] = evidence_of(page).probability
     began = time.process_time()
     whole = completed(page, pooled(page, own))
     assert time.process_time() - began < SECONDS

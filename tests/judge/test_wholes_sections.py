@@ -11,13 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webwinnow import extract, learn
-from webwinnow.judge.evidence import PageContext
+from webwinnow.judge.evidence import evidence_of, sections_of, shown_of, spans_of
 from webwinnow.judge.pictures import _IS_PICTURE, _WRAPS
 from webwinnow.judge.verdict import REASONS
 from webwinnow.judge.wholes import completed, sectioned, unemptied
 from webwinnow.methods.registry import CleaningSettings
 from webwinnow.page import _sections
 from webwinnow.page.markup import ATTRIBUTE_CODE, CUSTOM_TAG, TAG_CODE
+from webwinnow.page.page import Page
 from webwinnow.page.parsing import parse
 from webwinnow.page.structures import _OUTLINE_ROLE
 from webwinnow.record.cleaner import Cleaner
@@ -33,13 +34,13 @@ PAGE = f"""<html><head><title>{TITLE} | The Daily Planet</title></head><body>
 <div class=article><h1>{TITLE}</h1>{"<p>" + PROSE + "</p>"}{"{}"}{"<p>" + PROSE + "</p>"}</div></body></html>"""
 
 
-def rows(page: PageContext) -> list[str]:
-    return [" ".join(page.blocks.text(b).split()) for b in page.evidence.said]
+def rows(page: Page) -> list[str]:
+    return [" ".join(page.blocks.text(b).split()) for b in evidence_of(page).said]
 
 
 def probabilities(body: str, given: dict[str, float], head: str = "", fallback: float = 0.01) -> dict[str, float]:
     """The completed probability of each block, from the given ones."""
-    page = PageContext(parse(f"<head>{head}</head><body>{body}</body>"))
+    page = Page(parse(f"<head>{head}</head><body>{body}</body>"))
     said = rows(page)
     before = np.array([given.get(text, fallback) for text in said])
     return dict(zip(said, sectioned(page, before).tolist(), strict=True))
@@ -205,16 +206,16 @@ def test_pictures_have_a_reason():
 
 
 def test_site_evidence_does_not_empty_what_the_page_model_is_confident_about():
-    page = PageContext(parse(PAGE.format("")))
-    size = len(page.evidence)
+    page = Page(parse(PAGE.format("")))
+    size = len(evidence_of(page))
     zeros = np.zeros(size)
     names = [one.name for one in dataclasses.fields(SiteEvidence)]
     asked = SiteEvidence(**dict.fromkeys(names, zeros))
     emptied = np.full(size, 0.01)
     after = unemptied(page, emptied, asked)
-    sure = page.evidence.probability >= 0.5
+    sure = evidence_of(page).probability >= 0.5
     assert sure.any()
-    np.testing.assert_array_equal(after[sure], page.evidence.probability[sure])
+    np.testing.assert_array_equal(after[sure], evidence_of(page).probability[sure])
     np.testing.assert_array_equal(after[~sure], emptied[~sure])
     repeated = dataclasses.replace(asked, share=np.ones(size))
     np.testing.assert_array_equal(unemptied(page, emptied, repeated), emptied)
@@ -237,25 +238,25 @@ BODIES = st.lists(
 @settings(max_examples=150, deadline=None)
 @given(BODIES, st.randoms(use_true_random=False))
 def test_kernel_agrees_with_its_plain_version(body, random):
-    page = PageContext(parse(f"<body>{body}"))
-    found, count = page.sections, len(page.evidence)
+    page = Page(parse(f"<body>{body}"))
+    found, count = sections_of(page), len(evidence_of(page))
     before = np.array([random.choice([0.0, random.random()]) for _ in range(count)])
     shown = np.array([random.random() < 0.8 for _ in range(count)], np.bool_)
     columns = found.level, found.heading, found.end, found.code, found.figure
-    given_ = (*columns, shown, page.evidence.words, before, 0.5)
+    given_ = (*columns, shown, evidence_of(page).words, before, 0.5)
     np.testing.assert_array_equal(_sections.raised(*given_), plain_sections.raised(*given_))
 
 
 @settings(max_examples=150, deadline=None)
 @given(BODIES, st.randoms(use_true_random=False))
 def test_heading_is_kept_exactly_when_something_it_heads_is(body, random):
-    page = PageContext(parse(f"<body>{body}"))
-    found, count = page.sections, len(page.evidence)
+    page = Page(parse(f"<body>{body}"))
+    found, count = sections_of(page), len(evidence_of(page))
     before = np.array([random.random() for _ in range(count)])
     shown = np.ones(count, np.bool_)
     columns = found.level, found.heading, found.end, found.code, found.figure
-    after = _sections.raised(*columns, shown, page.evidence.words, before, 0.5)
-    words = page.evidence.words
+    after = _sections.raised(*columns, shown, evidence_of(page).words, before, 0.5)
+    words = evidence_of(page).words
     for lowest in (0.2, 0.5, 0.8):
         keep = after >= lowest
         for k in np.flatnonzero((found.level > 0) & (found.end > 0)).tolist():
@@ -271,16 +272,16 @@ def test_heading_is_kept_exactly_when_something_it_heads_is(body, random):
 @settings(max_examples=100, deadline=None)
 @given(BODIES, st.randoms(use_true_random=False))
 def test_higher_probabilities_never_keep_less_text(body, random):
-    page = PageContext(parse(f"<title>a</title><body>{body}"))
-    count = len(page.evidence)
+    page = Page(parse(f"<title>a</title><body>{body}"))
+    count = len(evidence_of(page))
     low = np.array([random.uniform(0.01, 0.9) for _ in range(count)])
-    found = page.sections
+    found = sections_of(page)
     columns = found.level, found.heading, found.end, found.code, found.figure
     shown = np.ones(count, np.bool_)
     high = low + 0.05
     assert (
-        _sections.raised(*columns, shown, page.evidence.words, high, 0.5)
-        >= _sections.raised(*columns, shown, page.evidence.words, low, 0.5)
+        _sections.raised(*columns, shown, evidence_of(page).words, high, 0.5)
+        >= _sections.raised(*columns, shown, evidence_of(page).words, low, 0.5)
     ).all()
 
 
@@ -306,10 +307,16 @@ PICTURES = BODIES.map(
 @settings(max_examples=100, deadline=None)
 @given(PICTURES, st.integers(0, 2**32 - 1))
 def test_pictures_beside_kept_text_agree_with_their_plain_version(body, seed):
-    page, random = PageContext(parse(f"<body>{body}")), np.random.default_rng(seed)
-    tree, count = page.tree, len(page.evidence)
+    page, random = Page(parse(f"<body>{body}")), np.random.default_rng(seed)
+    tree, count = page.tree, len(evidence_of(page))
     places = tree.parent, tree.tag, tree.text_start, tree.text_end
-    given_ = random.random(len(tree)) < 0.8, _IS_PICTURE, page.spans[0], page.evidence.words, random.random(count) < 0.5
+    given_ = (
+        random.random(len(tree)) < 0.8,
+        _IS_PICTURE,
+        spans_of(page)[0],
+        evidence_of(page).words,
+        random.random(count) < 0.5,
+    )
     codes = tuple(TAG_CODE[name] for name in ("img", "svg", "figure"))
     fast, slow = (twin.pictures_beside(*places, *given_, 1, codes) for twin in (_sections, plain_sections))
     for one, other in zip(fast, slow, strict=True):
@@ -337,14 +344,14 @@ def test_wrappers_of_pictures_agree_with_their_plain_version(body, seed):
     st.integers(1, 6),
 )
 def test_headings_like_a_title_agree_with_their_plain_version(lines, titles, most):
-    page = PageContext(parse("".join(f"<{tag}>x{text}</{tag}><{tag}>{text}</{tag}><p>y</p>" for tag, text in lines)))
-    found, shown = page.sections, page.shown.copy()
+    page = Page(parse("".join(f"<{tag}>x{text}</{tag}><{tag}>{text}</{tag}><p>y</p>" for tag, text in lines)))
+    found, shown = sections_of(page), shown_of(page).copy()
     shown[2::5] = False
     openings = "".join(title[:2].ljust(2, "\0") for title in titles).encode()
-    given_ = found.level, found.heading, found.end, shown, *page.spans, page.tree.text, openings, most
+    given_ = found.level, found.heading, found.end, shown, *spans_of(page), page.tree.text, openings, most
     assert _sections.headings_like(*given_) == plain_sections.headings_like(*given_)
 
 
 def test_page_without_text_is_completed():
-    page = PageContext(parse("<body></body>"))
-    assert len(completed(page, page.evidence.probability)) == 0
+    page = Page(parse("<body></body>"))
+    assert len(completed(page, evidence_of(page).probability)) == 0

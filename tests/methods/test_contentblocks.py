@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from webwinnow import CleaningSettings, clean_page, parse
 from webwinnow.methods.method_docview import TYPES, TagTree, central_blocks, page_type, teasers
-from webwinnow.methods.registry import METHODS
+from webwinnow.methods.registry import method_named
 
 URL = "https://grain.test/page"
 SENTENCE = "The wind takes the chaff away and leaves the heavy grain on the floor of the barn. "
@@ -81,8 +81,8 @@ def test_a_teaser_ends_at_the_next_heading_of_its_rank():
 
 
 def test_docview_is_a_method_like_the_others():
-    assert METHODS["docview"].about
-    assert not METHODS["docview"].learns
+    assert method_named("docview").about
+    assert not method_named("docview").learns
 
 
 def test_topic_page_keeps_its_topic_blocks():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from webwinnow import CleaningSettings, SettingsError
-from webwinnow.methods.registry import METHODS, method_named
+from webwinnow.methods.registry import method_named, method_names
 
 
 def test_a_setting_is_read_from_text() -> None:
@@ -26,9 +26,19 @@ def test_a_known_value_is_kept_unless_a_pair_sets_it() -> None:
     assert (settings.page.favor, settings.page.comments) == ("precision", True)
 
 
-@pytest.mark.parametrize("pair", ["sst.nothing=1", "sst.threshold", "threshold=1", "=", ""])
-def test_an_unknown_setting_is_refused_with_the_known_ones(pair: str) -> None:
-    with pytest.raises(SettingsError, match=r"expected one of aligned.attenuation=..., .*sst.threshold=..."):
+@pytest.mark.parametrize(
+    ("pair", "expected"),
+    [
+        ("sst.nothing=1", r"no setting 'sst.nothing'; there are: sst.threshold, .*sst.whole_runs$"),
+        ("sst.treshold=1", r"no setting 'sst.treshold'; did you mean 'sst.threshold'\?"),
+        ("threshold=1", r"no setting 'threshold'; did you mean '\w+.threshold'\?"),
+        ("=", r"no setting ''; there are: repeated.share, .*wholes.complete$"),
+        ("sst.threshold", "setting 'sst.threshold' has no value; expected NAME=VALUE"),
+        ("", "setting '' has no value"),
+    ],
+)
+def test_an_unknown_setting_is_refused_with_the_one_that_was_meant(pair: str, expected: str) -> None:
+    with pytest.raises(SettingsError, match=expected):
         CleaningSettings.from_pairs([pair])
 
 
@@ -39,7 +49,7 @@ def test_an_unknown_setting_is_refused_with_the_known_ones(pair: str) -> None:
         ("sst.threshold=high", "threshold is 'high': expected a number from 0 to 1, or none"),
         ("repeated.share=none", "share is 'none': expected a number above 0, at most 1"),
         ("repeated.share=nan", "share is nan: expected"),
-        ("segments.by=words", "by is 'words': expected one of"),
+        ("segments.by=words", "by is 'words': expected tables or sections"),
         ("page.comments=maybe", "comments is 'maybe': expected true or false, or none"),
         ("cst.min_pages=0", "min_pages is 0: expected 1 or more"),
     ],
@@ -55,9 +65,9 @@ def test_a_file_name_becomes_absolute() -> None:
     assert found.startswith("/")
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", method_names())
 def test_every_setting_of_a_method_is_listed_with_a_default_that_is_valid(name: str) -> None:
-    for setting in METHODS[name].settings:
+    for setting in method_named(name).listed():
         assert setting in CleaningSettings.listed()
         assert setting.help
         CleaningSettings.from_pairs([f"{setting.name}={setting.default}"])
@@ -66,3 +76,5 @@ def test_every_setting_of_a_method_is_listed_with_a_default_that_is_valid(name: 
 def test_an_unknown_method_is_refused_with_the_known_ones() -> None:
     with pytest.raises(SettingsError, match="there are: combined, none, repeated"):
         method_named("magic")
+    with pytest.raises(SettingsError, match="did you mean 'combined'"):
+        method_named("combine")

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from drawnpages import column, drawn_html, drawn_page
 
-from webwinnow.judge.evidence import PageContext
+from webwinnow.judge.evidence import evidence_of
 from webwinnow.judge.visualevidence import BESIDE, with_layout
 from webwinnow.methods.registry import CleaningSettings
 from webwinnow.methods.visualsegments import segments
 from webwinnow.page.blocks import cut
+from webwinnow.page.page import Page
 from webwinnow.page.parsing import ParseLimits, parse
 from webwinnow.page.treebytes import tree_from_bytes, tree_to_bytes
 from webwinnow.page.visualcues import VisualCues
@@ -166,10 +167,10 @@ def test_unseen_text_that_is_probably_content_is_kept_unless_asked_otherwise() -
 
 
 def test_a_layout_moves_the_log_odds_of_what_is_beside_the_column() -> None:
-    page = PageContext(drawn_page(ARTICLE))
-    own = page.evidence.probability
+    page = Page(drawn_page(ARTICLE))
+    own = evidence_of(page).probability
     moved = with_layout(page, own)
-    texts = [page.blocks.text(int(b)).strip() for b in page.evidence.said]
+    texts = [page.blocks.text(int(b)).strip() for b in evidence_of(page).said]
     side, main = texts.index("Older story of the river"), texts.index((PROSE * 4).strip())
     assert moved[main] == own[main]
     odds = [np.log(p / (1 - p)) for p in (own[side], moved[side])]
@@ -177,8 +178,8 @@ def test_a_layout_moves_the_log_odds_of_what_is_beside_the_column() -> None:
 
 
 def test_without_a_layout_nothing_changes() -> None:
-    page = PageContext(parse(f"<p>{PROSE}</p>"))
-    assert with_layout(page, page.evidence.probability) is page.evidence.probability
+    page = Page(parse(f"<p>{PROSE}</p>"))
+    assert with_layout(page, evidence_of(page).probability) is evidence_of(page).probability
 
 
 @pytest.mark.parametrize("method", ["page", "combined"])

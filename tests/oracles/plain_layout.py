@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from typing import Any
 
 import numpy as np
 
 from webwinnow.errors import PageRefused
+from webwinnow.page._htmltree import HtmlTree
 from webwinnow.page.markup import (
     ADDRESS_ATTRIBUTES,
     ATTRIBUTE_CODE,
     CUSTOM_TAG,
     DISPLAY_ATTRIBUTES,
     DROPPED_TAGS,
-    ENDS_ITSELF,
-    FORMATTING_TAGS,
     HIDDEN,
     INHERITED_FLAGS,
     MAX_TAG,
     MAX_VALUE,
-    NEWLINE_EATERS,
     NOSCRIPT,
     OPAQUE_TAGS,
     PREFORMATTED,
     PREFORMATTED_TAGS,
-    RENAMED,
-    RENAMED_TAGS,
-    SWALLOWING_TAGS,
     TAG_CODE,
     UNCLOSED_TAGS,
     is_hidden,
@@ -39,47 +32,21 @@ from webwinnow.page.markup import (
 
 Attributes = list[tuple[str, str]]
 
-_TAG = re.compile(r"<(?:!--.*?-->|[!?][^>]*>|(/?)([^ >]+)((?: .[^=]*=\"[^\"]*\")*)>)", re.DOTALL)
-_ATTRIBUTE = re.compile(r" (.[^=]*)=\"([^\"]*)\"", re.DOTALL)
-_SWALLOWING = re.compile(
-    rb"<(?:%s)(?=[ />\t\n\r\f])[^<>]*>" % "|".join(sorted(SWALLOWING_TAGS)).encode(), re.IGNORECASE
-)
-_FORMATTING = re.compile(
-    rb"<(/?)(%s)(?=[ >/\t\n\r\f]|\Z)|<" % "|".join(sorted(FORMATTING_TAGS)).encode(), re.IGNORECASE
-)
-_ESCAPES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&nbsp;": "\u00a0", "&quot;": '"'}
-_ESCAPE = re.compile("|".join(_ESCAPES))
 
-
-def _unescape(text: str) -> str:
-    return _ESCAPE.sub(lambda match: _ESCAPES[match[0]], text) if "&" in text else text
-
-
-def lay_out(markup: str, max_nodes: int, max_depth: int, max_attributes: int) -> dict[str, Any]:
-    """Lay a serialised page out in arrays.
-
-    `markup` is the parser's serialisation of a tree whose raw-text elements are empty: every `<` opens a tag, a
-    comment or an instruction; every element but the void ones is closed; attributes read ` name="value"`; only
-    five characters are escaped. Elements before BODY are skipped. Returns the columns of a `PageTree` and
-    `frameset`, `clipped_depth`, `clipped_attributes`.
-    """
+def lay_out(tree: HtmlTree, max_nodes: int, max_depth: int, max_attributes: int) -> dict[str, Any]:
+    """The columns of a `PageTree` and `frameset`, `clipped_depth`, `clipped_attributes`, from the tree of a page."""
     layout = _Layout(max_nodes, max_depth, max_attributes)
-    at = 0
-    for match in _TAG.finditer(markup):
-        if match.start() > at:
-            layout.characters(_unescape(markup[at : match.start()]))
-        at = match.end()
-        slash, tag, attributes = match.groups()
-        if tag is None:
-            continue
-        if tag.startswith(RENAMED) and tag[len(RENAMED) :] in RENAMED_TAGS:
-            tag = tag[len(RENAMED) :]
-        if slash:
-            layout.close(tag)
-            continue
-        layout.open(tag, [(name, _unescape(value)) for name, value in _ATTRIBUTE.findall(attributes)])
-        if tag in NEWLINE_EATERS and markup.startswith("\n", at):
-            at += 1
+    around: list[tuple[int, str]] = []
+    for node, parent, _, name, attributes, text in tree.nodes():
+        while around and around[-1][0] != parent:
+            layout.close(around.pop()[1])
+        if name:
+            layout.open(name, list(attributes.items()))
+            around.append((node, name))
+        else:
+            layout.characters(text)
+    while around:
+        layout.close(around.pop()[1])
     return layout.columns()
 
 
@@ -224,17 +191,3 @@ class _Layout:
             "clipped_depth": self.clipped_depth,
             "clipped_attributes": self.clipped_attributes,
         }
-
-
-def tag_counts(markup: bytes) -> tuple[int, int, int]:
-    """Count the tags of a page, the formatting elements open at each, and XML-style closed swallowing tags."""
-    opened: Counter[str] = Counter()
-    reopened = 0
-    for slash, name in _FORMATTING.findall(markup):
-        reopened += opened.total()
-        tag = name.decode().lower()
-        if slash:
-            opened[tag] = max(0, opened[tag] - 1)
-        elif tag:
-            opened[tag] = 1 if tag in ENDS_ITSELF else opened[tag] + 1
-    return markup.count(b"<"), reopened, sum(tag.endswith(b"/>") for tag in _SWALLOWING.findall(markup))

@@ -28,7 +28,7 @@ from webwinnow.page.markup import MAX_VALUE
 from webwinnow.page.metadata import LONGEST_NAME
 from webwinnow.page.parsing import META_PRESCAN
 from webwinnow.page.structures import amount_pattern
-from webwinnow.run.sniff import is_html_document
+from webwinnow.run.readers import is_html_document
 
 SMALL, LARGE = 10_000, 100_000
 QUICK = 3_000

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain_tables import placed_cells
 
-from webwinnow.judge.evidence import PageContext
+from webwinnow.judge.evidence import PageEvidence, evidence_of, headlines_of, page_with, sections_of
+from webwinnow.page.page import Page
 from webwinnow.page.parsing import parse
 from webwinnow.page.structures import COLUMN_HEADER, GROUP_HEADER, ROW_HEADER, Structures, data_tables
 
@@ -191,16 +192,18 @@ def test_a_list_counts_its_items_and_how_much_of_it_is_links() -> None:
 
 def outline(body: str, head: str = "") -> list[tuple[str, str | None]]:
     """The text of each block of a page, and the text of the heading that it is under."""
-    page = PageContext(parse(f"<head>{head}</head><body>{body}</body>"))
-    said = [page.blocks.text(b).strip() for b in page.evidence.said]
-    return [(text, said[k] if k >= 0 else None) for text, k in zip(said, page.sections.heading.tolist(), strict=True)]
+    page = Page(parse(f"<head>{head}</head><body>{body}</body>"))
+    said = [page.blocks.text(b).strip() for b in evidence_of(page).said]
+    return [
+        (text, said[k] if k >= 0 else None) for text, k in zip(said, sections_of(page).heading.tolist(), strict=True)
+    ]
 
 
 def headline(body: str, head: str) -> str | None:
     """The last of the best candidates, which a page with all its content below has as headline."""
-    page = PageContext(parse(f"<head>{head}</head><body>{body}</body>"))
-    best = next((found for found in page.headlines if found), None)
-    return None if best is None else page.blocks.text(page.evidence.said[best[-1]]).strip()
+    page = Page(parse(f"<head>{head}</head><body>{body}</body>"))
+    best = next((found for found in headlines_of(page) if found), None)
+    return None if best is None else page.blocks.text(evidence_of(page).said[best[-1]]).strip()
 
 
 def test_section_ends_at_the_next_heading_of_the_same_or_a_higher_level():
@@ -244,7 +247,7 @@ def test_element_with_the_role_of_a_heading_is_one():
 
 
 def introduced(body: str) -> list[int]:
-    return PageContext(parse(f"<body>{body}</body>")).sections.end.tolist()
+    return sections_of(Page(parse(f"<body>{body}</body>"))).end.tolist()
 
 
 def test_sentence_with_a_colon_introduces_the_list_after_it():
@@ -260,14 +263,14 @@ def test_sentence_without_a_colon_or_without_a_list_introduces_nothing():
 
 
 def test_code_and_figures_are_found():
-    page = PageContext(parse("<body><pre>a<br>b</pre><figure><img src=x><figcaption>c</figcaption></figure><p>d</p>"))
-    assert (page.sections.code >= 0).tolist() == [True, True, False, False]
-    assert (page.sections.figure >= 0).tolist() == [False, False, True, False]
+    page = Page(parse("<body><pre>a<br>b</pre><figure><img src=x><figcaption>c</figcaption></figure><p>d</p>"))
+    assert (sections_of(page).code >= 0).tolist() == [True, True, False, False]
+    assert (sections_of(page).figure >= 0).tolist() == [False, False, True, False]
 
 
 def test_figure_without_a_picture_is_none():
-    page = PageContext(parse("<body><figure><blockquote>said</blockquote></figure>"))
-    assert (page.sections.figure < 0).all()
+    page = Page(parse("<body><figure><blockquote>said</blockquote></figure>"))
+    assert (sections_of(page).figure < 0).all()
 
 
 def test_headline_is_the_heading_that_the_title_confirms():
@@ -313,13 +316,12 @@ def test_hidden_heading_is_not_the_headline():
 @pytest.mark.parametrize("body", ["<h2>a</h2><p>b", "<div><h3>a</h3></div>", "<p>a:<ul><li>b</ul>", "<h1>t"])
 def test_time_is_linear_in_the_number_of_headings(body: str):
     def structures(count: int):
-        page = PageContext(parse(f"<title>t</title><body>{body * count}</body>"))
-        _ = page.evidence
+        tree = parse(f"<title>t</title><body>{body * count}</body>")
+        evidence = PageEvidence.of(tree)
 
         def found():
-            for name in ("sections", "headlines"):
-                vars(page).pop(name, None)
-                getattr(page, name)
+            page = page_with(tree, evidence)
+            headlines_of(page)
 
         return found
 

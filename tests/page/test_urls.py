@@ -5,7 +5,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from webwinnow.errors import SettingsError
-from webwinnow.page.records import PageRecord
 from webwinnow.page.urls import (
     MAX_BASE_CHARS,
     SiteKey,
@@ -271,7 +270,7 @@ def test_mail_is_safe_and_not_web() -> None:
 
 
 def key(text: str, url: str, site: str | None = None) -> str:
-    return SiteKey.parse(text).of(PageRecord(url=url, body=b"", site=site))
+    return SiteKey.parse(text).of(url, site)
 
 
 @pytest.mark.parametrize(

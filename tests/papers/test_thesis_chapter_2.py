@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from webwinnow.features.vectors import VectorBuilder, VectorSettings
-from webwinnow.judge.evidence import PageContext
 from webwinnow.judge.kinds import KIND_CODE, KINDS, recognise
 from webwinnow.judge.verdict import keep_visible
-from webwinnow.methods.registry import METHODS
+from webwinnow.methods.registry import method_named
+from webwinnow.page.page import Page
 from webwinnow.page.parsing import parse
 
 FIGURE_2_4 = {
@@ -51,7 +51,7 @@ def test_figures_2_1_to_2_3_examples_are_recognised(kind):
     tree = parse(PAGE.format(SHOWN[kind]), url="https://www.shop.example/hardware/printers/laser.html")
     kept = np.array(["KEPT" in tree.run(run) for run in range(tree.run_count)], np.bool_)
     verdict = replace(keep_visible(tree), keep_runs=kept, keep=np.zeros(len(tree), np.bool_))
-    found = recognise(PageContext(tree), verdict)
+    found = recognise(Page(tree), verdict)
     assert [KINDS[code].name for code in found.kind] == [kind]
     assert KIND_CODE[kind] != 0
 
@@ -69,8 +69,8 @@ def test_2_1_1_tfidf_is_the_count_by_our_smoothed_rarity():
 
 def test_table_4_1_which_methods_depend_on_a_site():
     """Classification: no; segmentation, SST and weighting: yes. `template` learns site by site, as 5.3 runs it."""
-    found = {name: METHODS[name].learns for name in ("items", "segments", "template", "sst", "cst")}
+    found = {name: method_named(name).learns for name in ("items", "segments", "template", "sst", "cst")}
     assert found == {"items": False, "segments": True, "template": True, "sst": True, "cst": True}
-    shown = {name: [setting.name for setting in METHODS[name].settings] for name in ("sst", "cst")}
+    shown = {name: [setting.name for setting in method_named(name).listed()] for name in ("sst", "cst")}
     assert "sst.threshold" in shown["sst"]  # "interactive": a person may choose it
     assert not any("threshold" in name for name in shown["cst"])  # "automatic"

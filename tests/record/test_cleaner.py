@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from webwinnow import Cleaner, SiteCleaner, learn, parse
-from webwinnow.judge import evidence, reading
-from webwinnow.judge.evidence import PageContext, PageEvidence
+from webwinnow.judge import reading
+from webwinnow.judge.evidence import PageEvidence, page_with
 from webwinnow.judge.models import PageModel
-from webwinnow.methods.registry import METHODS
+from webwinnow.methods.registry import method_names
+from webwinnow.page import page as page_module
+from webwinnow.page.page import Page
 
 PAGES = [
     "<nav class=menu><a href=/>Home</a> <a href=/a>All articles</a></nav>"
@@ -26,7 +28,7 @@ PAGES = [
 def cuts(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[object]]:
     """The trees that were cut into blocks."""
     seen: list[object] = []
-    for module in (evidence, reading):
+    for module in (page_module, reading):
         real = module.cut
         monkeypatch.setattr(module, "cut", lambda tree, real=real: (seen.append(tree), real(tree))[1])
     yield seen
@@ -49,12 +51,12 @@ def test_learning_and_cleaning_share_the_blocks_of_a_page(cuts: list[object]) ->
 def test_evidence_brings_the_blocks_through_bytes(cuts: list[object]) -> None:
     tree = parse(PAGES[0])
     stored = PageEvidence.from_bytes(PageEvidence.of(tree).to_bytes())
-    blocks = PageContext(tree, stored).blocks
+    blocks = page_with(tree, stored).blocks
     assert len(cuts) == 1
-    assert blocks.texts() == PageContext(tree).blocks.texts()
+    assert blocks.texts() == Page(tree).blocks.texts()
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", method_names())
 def test_given_evidence_changes_no_verdict(name: str) -> None:
     model, tree = learn(PAGES), parse(PAGES[0])
     cleaner = Cleaner.of(name)
@@ -81,5 +83,5 @@ def test_a_page_model_in_the_context_decides_instead_of_the_shipped_one(method):
     tree = parse(f"<body><article><h1>Flood</h1>{prose}</article>")
     doubtful = replace(PageModel.load(), confidence=np.array([[0.0, 1.0], [0.0, 0.1]]))
     cleaner = Cleaner.of(method)
-    assert cleaner.clean_in(PageContext(tree)).verdict.confidence > 0.5
-    assert cleaner.clean_in(PageContext(tree, model=doubtful)).verdict.confidence <= 0.1
+    assert cleaner.clean_in(Page(tree)).verdict.confidence > 0.5
+    assert cleaner.clean_in(page_with(tree, model=doubtful)).verdict.confidence <= 0.1

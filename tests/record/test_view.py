@@ -11,7 +11,7 @@ from hypothesis import given
 
 import webwinnow
 from webwinnow import CleaningSettings, SettingsError, clean_page, parse
-from webwinnow.methods.registry import METHODS
+from webwinnow.methods.registry import method_names
 from webwinnow.methods.viewsettings import ViewSettings
 from webwinnow.record.fields import ordered
 from webwinnow.record.view import DocView
@@ -122,7 +122,7 @@ def test_language_is_declared_or_found():
     assert (found.language, found.provenance.language) == ("en", "text")
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", method_names())
 def test_every_method_gives_a_view(method: str):
     found = view(method=method)
     assert found.provenance.method == method

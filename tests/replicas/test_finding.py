@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import webwinnow
 from webwinnow.errors import SettingsError
-from webwinnow.judge.evidence import PageContext
 from webwinnow.judge.models import PageModel
+from webwinnow.page.page import Page
 from webwinnow.replicas.finding import ReplicaFinder, find_replicas
 from webwinnow.replicas.sketches import (
     SLOTS,
@@ -295,11 +295,11 @@ def test_a_doubtful_page_with_text_is_compared_by_its_best_part(monkeypatch):
     page = "<title>{0}</title><nav><ul>{1}</ul></nav><main><article><h1>{0}</h1>{2}</article></main>"
     tree = webwinnow.parse(page.format("Late harvest", menu, text))
     everything = webwinnow.clean_page(tree, "none").verdict
-    runs = distinctive_runs(tree, everything, PageContext(tree))
+    runs = distinctive_runs(tree, everything, Page(tree))
     assert 0 < runs.sum() < everything.keep_runs.sum()
     login = webwinnow.parse(page.format("Log in", menu, "<form><input type=password></form>"))
     everything = webwinnow.clean_page(login, "none").verdict
-    assert (distinctive_runs(login, everything, PageContext(login)) == everything.keep_runs).all()
+    assert (distinctive_runs(login, everything, Page(login)) == everything.keep_runs).all()
 
 
 def test_lone_surrogates_and_other_junk_are_taken():

@@ -11,7 +11,7 @@ import pytest
 
 from webwinnow.record.fields import page_fields
 from webwinnow.run.cleaning import run
-from webwinnow.run.outputparts import PART_PAGES
+from webwinnow.run.plan import LOCAL_PAGES
 from webwinnow.run.settings import RunSettings
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "docs.warc.gz"
@@ -120,7 +120,7 @@ def test_rejected_names_what_went_with_place_and_reason(webwinnow, records, writ
 
 
 def test_same_bytes_with_one_and_two_workers(webwinnow, write_crawl, make_pages, tmp_path):
-    pages = [page for site in ("a.example", "b.example") for page in make_pages(site, PART_PAGES + 30)]
+    pages = [page for site in ("a.example", "b.example") for page in make_pages(site, LOCAL_PAGES + 30)]
     pages += [page for n in range(40) for page in make_pages(f"s{n}.example", 1)]
     random.Random(1).shuffle(pages)
     crawl = write_crawl(pages)
@@ -133,7 +133,7 @@ def test_same_bytes_with_one_and_two_workers(webwinnow, write_crawl, make_pages,
 
 
 def test_input_order_within_a_site_changes_no_record(webwinnow, records, write_crawl, make_pages, tmp_path):
-    pages = make_pages("a.example", PART_PAGES + 20)
+    pages = make_pages("a.example", LOCAL_PAGES + 20)
     found = []
     for seed in (1, 2):
         random.Random(seed).shuffle(pages)

@@ -391,7 +391,7 @@ def test_a_run_whose_workers_cannot_start_says_so_and_ends(write_crawl, make_pag
 
 FRAGILE = """
 import os
-from webwinnow.collection import pageworker
+from webwinnow.run import pageworker
 
 def main():
     pageworker.PageWorker._learned = dies

@@ -18,8 +18,9 @@ import pytest
 import zstandard
 
 from webwinnow.errors import SettingsError
+from webwinnow.record.fields import record_line
 from webwinnow.run.outputs import OutputFormat, check_apart, check_output, check_writable, output_format, write_output
-from webwinnow.run.rows import read_parts, record_line
+from webwinnow.run.pagestore import read_parts
 
 RECORDS = [{"url": f"http://a.test/{i}", "text": f"page {i} é", "links": ["http://b.test/"] * i} for i in range(50)]
 PLAIN = b"".join(map(record_line, RECORDS))

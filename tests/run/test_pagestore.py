@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import io
 import shutil
-import sqlite3
 
 import pytest
 
 from webwinnow import platforms
-from webwinnow.errors import InputError, SettingsError
+from webwinnow.errors import SettingsError
 from webwinnow.run.pagestore import CollectionStore, PageRow
 from webwinnow.run.settings import CollectionSettings
 
@@ -142,66 +141,6 @@ def test_a_damaged_file_of_a_part_costs_that_part(tmp_path, name, damage):
         case "removed":
             file.unlink()
     assert resumed(tmp_path / "run") == ([0, 2], [0, 1, 2], True)
-
-
-def test_bytes_that_move_from_a_file_of_a_part_to_the_next_are_noticed(tmp_path):
-    finished_run(tmp_path / "run")
-    parts = tmp_path / "run" / "parts"
-    moved = (parts / "00000001.jsonl").read_bytes()
-    (parts / "00000001.jsonl").write_bytes(b"")
-    (parts / "00000001.rejected.jsonl").write_bytes(moved + (parts / "00000001.rejected.jsonl").read_bytes())
-    assert resumed(tmp_path / "run")[0] == [0, 2]
-
-
-@pytest.mark.parametrize(
-    "change",
-    ["site = 'b.example'", "url = 'http://b.example/'", "key = 5", "content = 'x'", "offset = 0", "error = 'x'"],
-)
-def test_a_damaged_row_of_a_page_is_made_again(tmp_path, change):
-    finished_run(tmp_path / "run")
-    with sqlite3.connect(tmp_path / "run" / "index.sqlite") as index:
-        index.execute(f"UPDATE pages SET {change} WHERE ordinal = 1")
-    assert resumed(tmp_path / "run") == ([], [0, 2], False)
-    assert not any((tmp_path / "run" / "parts").iterdir())
-
-
-def test_a_row_that_is_lost_is_made_again(tmp_path):
-    finished_run(tmp_path / "run")
-    with sqlite3.connect(tmp_path / "run" / "index.sqlite") as index:
-        index.execute("DELETE FROM pages WHERE ordinal = 1")
-    assert resumed(tmp_path / "run") == ([], [0, 2], False)
-
-
-@pytest.mark.parametrize("change", ["counts = '{}'", "part = 7"])
-def test_a_damaged_row_of_a_part_costs_that_part(tmp_path, change):
-    finished_run(tmp_path / "run")
-    with sqlite3.connect(tmp_path / "run" / "index.sqlite") as index:
-        index.execute(f"UPDATE parts SET {change} WHERE part = 1")
-    assert resumed(tmp_path / "run")[0] == [0, 2]
-
-
-@pytest.mark.parametrize("value", ["{", "[" * 100_000, b"\xff"])
-def test_a_damaged_note_is_refused(tmp_path, value):
-    finished_run(tmp_path / "run")
-    with sqlite3.connect(tmp_path / "run" / "index.sqlite") as index:
-        index.execute("UPDATE about SET value = CAST(? AS TEXT) WHERE name = 'identity'", (value,))
-    with pytest.raises(InputError, match="leave out --resume"):
-        resumed(tmp_path / "run")
-
-
-def test_damage_anywhere_in_the_index_is_repaired_or_refused(tmp_path):
-    finished_run(tmp_path / "run")
-    whole = (tmp_path / "run" / "index.sqlite").read_bytes()
-    for at in range(0, len(whole), 97):
-        folder = tmp_path / str(at)
-        shutil.copytree(tmp_path / "run", folder)
-        (folder / "index.sqlite").write_bytes(whole[:at] + bytes([whole[at] ^ 0x20]) + whole[at + 1 :])
-        try:
-            parts, pages, is_parsed = resumed(folder)
-        except (InputError, SettingsError):
-            continue
-        assert set(parts) <= {0, 1, 2}
-        assert pages == [0, 1, 2] or not (is_parsed or parts)
 
 
 def test_any_number_of_pages_may_be_asked_for(tmp_path):

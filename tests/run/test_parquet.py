@@ -14,11 +14,10 @@ import pytest
 
 from webwinnow.errors import InputError
 from webwinnow.page.records import PageRecord
-from webwinnow.record.fields import page_fields
+from webwinnow.record.fields import page_fields, record_line
 from webwinnow.run import parquet as our_parquet
 from webwinnow.run.inputs import known_page_count
 from webwinnow.run.outputs import write_output
-from webwinnow.run.rows import record_line
 
 ReadAll = Callable[..., list[PageRecord]]
 
@@ -198,7 +197,8 @@ WITHOUT_PYARROW = """
 import sys
 sys.modules["pyarrow"] = None
 from webwinnow.errors import MissingExtra
-from webwinnow.io import check_output, open_pages
+from webwinnow.run.inputs import open_pages
+from webwinnow.run.outputs import check_output
 for attempt in (lambda: open_pages([sys.argv[1]], on_problem=print), lambda: check_output("x.parquet", "parquet")):
     try:
         attempt()
@@ -217,7 +217,7 @@ def test_without_pyarrow_the_error_says_what_to_install(tmp_path: Path) -> None:
 
 
 def test_pyarrow_is_not_loaded_before_it_is_needed() -> None:
-    code = "import sys, webwinnow.io; print('pyarrow' in sys.modules, 'tldextract' in sys.modules)"
+    code = "import sys, webwinnow.run.inputs; print('pyarrow' in sys.modules, 'tldextract' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=240)
     assert ran.stdout.strip() == "False False"
 

@@ -11,8 +11,9 @@ import zstandard
 from webwinnow.counted import counted
 from webwinnow.errors import InputError
 from webwinnow.page.records import PageRecord
+from webwinnow.record.fields import record_line
 from webwinnow.run import unpacking
-from webwinnow.run.rows import read_parts, record_line
+from webwinnow.run.pagestore import read_parts
 
 ReadAll = Callable[..., list[PageRecord]]
 PACKINGS = pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.compress], ids=["plain", "gzip", "zstd"])

@@ -9,8 +9,7 @@ import jsonschema
 import pytest
 
 from webwinnow import clean_page, parse
-from webwinnow.record.fields import json_schema, page_fields
-from webwinnow.run.rows import record_line
+from webwinnow.record.fields import json_schema, page_fields, record_line
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "record.schema.json"
 PAGE = "<html lang=en><title>Grain</title><body><p>The wind takes the chaff away. <a href=/x>More</a> of it stays here."

@@ -15,8 +15,8 @@ from fastwarc.warc import WarcRecordType
 
 from webwinnow.errors import InputError
 from webwinnow.page.records import PageRecord
+from webwinnow.run.reader_warc import MOST_CUT_OFF, MOST_HEADER_BYTES, read_warc
 from webwinnow.run.unpacking import ReadLimits, UnpackedStream
-from webwinnow.run.warc import MOST_CUT_OFF, MOST_HEADER_BYTES, read_warc
 
 HTML = b"<!doctype html><html><body><p>Hello</p></body></html>"
 LONG = b"<!doctype html><html><body>" + bytes(random.Random(7).choices(b"abcdefgh <>", k=200_000))

@@ -184,8 +184,8 @@ def test_parameters_of_topics_are_set_from_the_command_line(tmp_path: Path):
     [
         ("topics.nearest=0", "nearest is 0: expected 1 or more"),
         ("topics.passes=many", "passes is 'many': expected 1 or more"),
-        ("reading.delta=0.1", "there is no setting 'reading.delta=0.1'"),
-        ("sst.threshold=0.5", "there is no setting 'sst.threshold=0.5'; expected one of denoising.least_pertinence"),
+        ("reading.delta=0.1", "there is no setting 'reading.delta'; there are: topics.nearest"),
+        ("sst.threshold=0.5", "there is no setting 'sst.threshold'; there are: topics.nearest"),
     ],
 )
 def test_a_senseless_parameter_of_sites_is_refused(tmp_path: Path, pair: str, said: str):

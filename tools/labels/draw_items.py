@@ -23,7 +23,6 @@ from xxhash import xxh3_64_hexdigest
 
 from webwinnow.methods.itemfeatures import items_of
 from webwinnow.page.parsing import parse
-from webwinnow.page.records import PageRecord
 from webwinnow.page.tree import PageTree
 from webwinnow.page.urls import SiteKey
 
@@ -73,7 +72,7 @@ def rows_of(data: Path, file: str) -> list[dict[str, Any]]:
     rows = pq.read_table(data / f"{file}.parquet", columns=columns).to_pylist()
     for at, row in enumerate(rows):
         row["at"] = at
-        row["own"] = row["site"] if file in WHOLE_SITES else _DOMAIN.of(PageRecord(url=row["url"] or "", body=b""))
+        row["own"] = row["site"] if file in WHOLE_SITES else _DOMAIN.of(row["url"] or "")
     return [row for row in rows if row["url"] and (not more or row["use"] == "train")]
 
 

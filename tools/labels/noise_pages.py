@@ -19,7 +19,6 @@ from xxhash import xxh3_64_hexdigest
 from webwinnow.judge.removedregions import SPAN, RemovedRegions, removed_regions
 from webwinnow.judge.verdict import Verdict
 from webwinnow.page.parsing import parse
-from webwinnow.page.records import PageRecord
 from webwinnow.page.tree import PageTree
 from webwinnow.page.urls import SiteKey
 from webwinnow.record.cleaner import clean_page
@@ -100,7 +99,7 @@ def cut_pages(data: Path, file: str, rng: np.random.Generator, a_site: int) -> I
 
 def domain_of(url: str) -> str:
     """The registrable domain of a URL."""
-    return SiteKey(by="domain").of(PageRecord(url=url if "://" in url else f"http://{url}", body=b""))
+    return SiteKey(by="domain").of(url if "://" in url else f"http://{url}")
 
 
 def text_hash(text: str) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from training.pages import LabelledPage
-from webwinnow.judge.evidence import PageContext, PageEvidence
+from webwinnow.judge.evidence import PageEvidence, page_with, reading_of
 from webwinnow.judge.models import best_cut
 from webwinnow.judge.reading import GENRES
 from webwinnow.judge.wholes import pooled
@@ -47,7 +47,7 @@ def cut_shift(
 
 def _curve(page: LabelledPage, own: NDArray[np.float64], genre: NDArray[np.float64]) -> NDArray[np.float64]:
     """The F1 of a page by shift, in words of labelled blocks."""
-    reading, blocks, none = page.reading, page.reading.blocks, np.zeros(0, np.uint64)
+    reading, blocks, none = reading_of(page), reading_of(page).blocks, np.zeros(0, np.uint64)
     evidence = PageEvidence(
         said=reading.said.astype(np.int32),
         words=reading.words.astype(np.int32),
@@ -60,7 +60,7 @@ def _curve(page: LabelledPage, own: NDArray[np.float64], genre: NDArray[np.float
         first_run=blocks.first_run.astype(np.int32),
         owner=blocks.owner,
     )
-    probability = pooled(PageContext(page.tree, evidence), own)
+    probability = pooled(page_with(page.tree, evidence), own)
     content = page.words * page.label
     order = np.argsort(-probability, kind="stable")
     kept, right = np.cumsum(page.words[order]), np.cumsum(content[order])

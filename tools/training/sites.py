@@ -6,7 +6,6 @@ import re
 from collections import defaultdict
 from typing import Any
 
-from webwinnow.page.records import PageRecord
 from webwinnow.page.urls import SiteKey
 
 __all__ = ["fold_of", "publisher", "site_of", "spellings"]
@@ -26,7 +25,7 @@ def site_of(source: str, row: dict[str, Any]) -> str:
     """The unit of folds: the publisher of a news page, the registrable domain of any other."""
     if source == NEWS:
         return publisher(row["site"])
-    return SiteKey(by="domain").of(PageRecord(url=row["url"] or "", body=b""))
+    return SiteKey(by="domain").of(row["url"] or "")
 
 
 def fold_of(source: str, site: str, number: int) -> int:

@@ -1,4 +1,4 @@
-"""The features of a typical block of content and of boilerplate: the baseline of `pagemodel.contributions`."""
+"""The features of a typical block of content and of boilerplate: the baseline of `judge.contributions`."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ from webwinnow.classify.report import classes_html
 from webwinnow.classify.scores import ClassScores
 from webwinnow.classify.train import ClassifySettings, Trained, train_categories, train_classes
 from webwinnow.cli import options as opt
-from webwinnow.cli.terminal import finish, printable, shown_progress
-from webwinnow.counted import counted
+from webwinnow.cli.terminal import finish, shown_progress
+from webwinnow.counted import counted, printable
 from webwinnow.errors import SettingsError
 from webwinnow.features.vectors import VectorSettings
 from webwinnow.judge.tasks import DEFAULT_TASK, task_of

@@ -37,9 +37,8 @@ from webwinnow.features.vectors import VectorBuilder, VectorSettings
 from webwinnow.methods.method_docview import FeatureVector
 from webwinnow.page.records import PageRecord
 from webwinnow.run.outputparts import clean_all
-from webwinnow.run.pagestore import PageRow
+from webwinnow.run.pagestore import PageRow, read_parts
 from webwinnow.run.parsedcollection import OpenOptions, ParsedCollection
-from webwinnow.run.rows import read_parts
 from webwinnow.run.settings import CollectionSettings, RunSettings
 from webwinnow.run.tablefiles import check_label_column, read_labels
 

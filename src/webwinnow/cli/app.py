@@ -15,7 +15,8 @@ from typer.core import TyperCommand, TyperGroup
 
 from webwinnow import plugins
 from webwinnow._version import __version__
-from webwinnow.cli.terminal import UNCHANGED, printable, stoppable
+from webwinnow.cli.terminal import UNCHANGED, stoppable
+from webwinnow.counted import printable
 from webwinnow.errors import SettingsError, WebwinnowError
 
 PANELS = ("Clean", "Learn", "Inspect", "Mine", "Search", "Sites", "Serve", "Research", "Help")

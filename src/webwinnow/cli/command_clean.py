@@ -4,34 +4,33 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from webwinnow import plugins
 from webwinnow.cli import options as opt
-from webwinnow.cli.terminal import UNCHANGED, ShownProgress, finish, shown_progress, stoppable
-from webwinnow.crawl.crawling import crawl as crawl_sites
-from webwinnow.crawl.crawling import state_folder
-from webwinnow.crawl.settings import CrawlSettings
-from webwinnow.errors import InputError, SettingsError, WebwinnowError
+from webwinnow.cli.terminal import UNCHANGED, finish, shown_progress, stoppable
+from webwinnow.errors import SettingsError, WebwinnowError
 from webwinnow.judge.tasks import DEFAULT_TASK, task_of
 from webwinnow.methods.registry import DEFAULT_METHOD
-from webwinnow.methods.viewsettings import METHOD, VIEW_ONLY, ViewSettings
+from webwinnow.methods.viewsettings import DOCVIEW, VIEW_ONLY, ViewSettings
 from webwinnow.page.parsing import ParseLimits
-from webwinnow.page.urls import SiteKey, is_web_link
+from webwinnow.page.urls import SiteKey
 from webwinnow.run.cleaning import is_unfinished, run, run_folder
 from webwinnow.run.corpusfilter import CorpusFilter
 from webwinnow.run.outputs import STDOUT, check_apart, check_output, output_format
+from webwinnow.run.readers import Reader
 from webwinnow.run.rows import ColumnNames
 from webwinnow.run.settings import RunSettings
 from webwinnow.site.modelstore import open_models
 from webwinnow.site.templates import TemplateList
-from webwinnow.storage.atomic import scratch_folder
 
 PANEL = "Clean"
-_RUN, _VIEW, _CRAWL = RunSettings(), ViewSettings(), CrawlSettings()
+URLS: Reader = plugins.load("reader", "url").READER
+_RUN, _VIEW, _CRAWL = RunSettings(), ViewSettings(), URLS.settings()
 CRAWL_OPTIONS = "pages scope allow_url deny_url sitemaps delay render browsers allow_private allow resolve".split()
 """Options that only a crawl reads."""
 
@@ -148,7 +147,8 @@ def clean(
         opt.check_read(context, "--models", "learn_pages")
     if not view:
         _check_without_view(context, method, set_ or [], has_categories=categories is not None)
-    if not any(map(is_web_link, inputs)):
+    has_urls = any(map(URLS.takes, inputs))
+    if not has_urls:
         opt.check_needs(context, "a URL to crawl", *CRAWL_OPTIONS)
     elif render == "never":
         opt.check_needs(context, "--render", "browsers")
@@ -186,7 +186,7 @@ def clean(
     if settings.cleaning.template.found is not None:
         TemplateList.load(Path(settings.cleaning.template.found))
     guard = opt.guard_of(allow_private, allow, resolve)
-    crawling = CrawlSettings(
+    crawling = URLS.settings(
         pages=pages,
         scope=scope,
         delay=delay,
@@ -202,11 +202,10 @@ def clean(
     with stoppable(lambda: _after_stop(inputs, out, tmp)), _named_folder(out, tmp):
         again = resume and is_unfinished(out, tmp)
         check_output(out, output_format(out, format), shards=shard_pages is not None, again=again)
-        crawled = crawl_beside(out) if out != STDOUT and any(map(is_web_link, inputs)) else None
-        check_apart(inputs, out, rejected, crawled)
+        check_apart(inputs, out, rejected, URLS.kept_file(out) if out != STDOUT and has_urls else None)
         with (
             shown_progress(quiet=quiet) as progress,
-            crawled_inputs(inputs, out, crawling, progress, resume=resume) as given,
+            URLS.fetched(inputs, out, crawling, resume=resume, **progress.callbacks) as given,
         ):
             summary = run(
                 given,
@@ -229,7 +228,7 @@ def _check_without_view(context: typer.Context, method: str, pairs: list[str], *
     for name in (pair.partition("=")[0].strip() for pair in pairs):
         group, _, field = name.partition(".")
         is_read = field not in VIEW_ONLY and (method == group or has_categories)
-        if group == METHOD and not is_read:
+        if group == DOCVIEW and not is_read:
             raise SettingsError(f"{name} has no effect with --no-view; leave it out")
 
 
@@ -238,22 +237,8 @@ def _after_stop(inputs: list[str], out: str, tmp: Path | None) -> str:
     folder = run_folder(out, tmp)
     if folder is not None and folder.is_dir():
         return f"{folder} has what was done; the same command with --resume continues, and removes it"
-    if out == STDOUT or not any(map(is_web_link, inputs)):
-        return UNCHANGED
-    warc = crawl_beside(out)
-    if state_folder(warc).is_dir():
-        return (
-            f"{warc} has what was fetched, {state_folder(warc)} the state of the crawl; "
-            "the same command with --resume continues"
-        )
-    if warc.exists():
-        return f"{warc} has the pages of the crawl; the same command with --resume cleans them without another"
-    return UNCHANGED
-
-
-def crawl_beside(out: str) -> Path:
-    """The WARC file of the crawl of a run that is given URLs."""
-    return Path(out).with_name(f"{Path(out).name}.warc.gz")
+    kept = URLS.after_stop(out) if out != STDOUT and any(map(URLS.takes, inputs)) else None
+    return kept or UNCHANGED
 
 
 @contextmanager
@@ -267,26 +252,3 @@ def _named_folder(out: str, tmp: Path | None) -> Iterator[None]:
             kept = f"{folder} has what was done: --resume continues that run, without --resume it is started again"
             sys.stderr.write(f"webwinnow: {kept}\n")
         raise
-
-
-@contextmanager
-def crawled_inputs(
-    inputs: list[str], out: str, settings: CrawlSettings, progress: ShownProgress, *, resume: bool
-) -> Iterator[list[str]]:
-    """The inputs with a WARC file in place of URLs. It is kept beside the output, unless that is standard output.
-
-    With `resume` an interrupted crawl continues, and a finished one is not repeated.
-    """
-    starts = [given for given in inputs if is_web_link(given)]
-    if not starts:
-        yield inputs
-        return
-    with ExitStack() as folders:
-        warc = folders.enter_context(scratch_folder()) / "crawl.warc.gz" if out == STDOUT else crawl_beside(out)
-        unfinished = state_folder(warc).is_dir()
-        if not resume or unfinished or not warc.exists():
-            found = crawl_sites(starts, warc, settings, resume=resume and unfinished, **progress.callbacks)
-            if not found.stored:
-                why = ", ".join(f"{reason} ({count:,})" for _, reason, count in found.reasons) or found.ended
-                raise InputError(f"{' '.join(starts)}: no page could be fetched: {why}")
-        yield [str(warc), *(given for given in inputs if not is_web_link(given))]

@@ -11,8 +11,8 @@ import typer
 
 from webwinnow import __version__
 from webwinnow.cli.installation import Examination, Finding, examine
-from webwinnow.cli.terminal import finish, printable
-from webwinnow.counted import counted
+from webwinnow.cli.terminal import finish
+from webwinnow.counted import counted, printable
 
 PANEL = "Help"
 

@@ -11,7 +11,7 @@ import typer
 
 from webwinnow.cli import options as opt
 from webwinnow.methods.method_items import ItemModel
-from webwinnow.methods.registry import DEFAULT_METHOD, METHODS, Method, method_named
+from webwinnow.methods.registry import DEFAULT_METHOD, Method, method_named, method_names
 
 PANEL = "Inspect"
 
@@ -44,9 +44,9 @@ def methods(
             if rules in ("all", kind):
                 sys.stdout.write("\n".join([f"# {model.summary(kind)}", *tree.rules()]) + "\n")
         return
-    for method in map(method_named, names or METHODS):
+    for method in map(method_named, names or method_names(ours=False)):
         if as_json:
-            settings = [setting._asdict() for setting in method.settings]
+            settings = [setting._asdict() for setting in method.listed()]
             described = {"name": method.name, "about": method.about, "learns": method.learns, "settings": settings}
             sys.stdout.write(json.dumps(described, ensure_ascii=False) + "\n")
         else:
@@ -56,7 +56,7 @@ def methods(
 def _described(method: Method) -> list[str]:
     default = " (the default)" if method.name == DEFAULT_METHOD else ""
     lines = [f"{method.name}{default}: {method.about}"]
-    for setting in method.settings:
+    for setting in method.listed():
         value = "none" if setting.default is None else setting.default
         lines += [f"    {setting.name}={value}", f"        {setting.help} ({setting.expected})"]
     return lines

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO, Literal
 import typer
 
 from webwinnow.cli import options as opt
-from webwinnow.cli.terminal import printable
+from webwinnow.counted import printable
 from webwinnow.crawl.settings import RenderWhen
 from webwinnow.errors import InputError, PageRefused, SettingsError
 from webwinnow.judge.tasks import DEFAULT_TASK, task_of
@@ -20,7 +20,7 @@ from webwinnow.page.parsing import ParseLimits, parse
 from webwinnow.page.records import Dropped, PageRecord
 from webwinnow.page.urls import SiteKey, is_web_link
 from webwinnow.record.cleaner import Cleaner, CleanPage
-from webwinnow.run.sniff import HEAD_BYTES, surely_no_page
+from webwinnow.run.readers import HEAD_BYTES, surely_no_page
 from webwinnow.run.unpacking import ReadLimits, UnpackedStream
 from webwinnow.site.learned import LearnedSite, limits_for
 
@@ -130,7 +130,7 @@ def page(
 
 def _model(models: Path, site_by: SiteKey, url: str) -> LearnedSite | None:
     """The model of the page's site; a message on stderr if there is none."""
-    site = site_by.of(PageRecord(url=url, body=b""))
+    site = site_by.of(url)
     from webwinnow.site.modelstore import open_models  # noqa: PLC0415 (only with --models)
 
     found = open_models(models).find(site)

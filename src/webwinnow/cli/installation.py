@@ -25,7 +25,8 @@ from webwinnow.platforms import cpu_count
 State = Literal["ok", "missing", "broken"]
 
 KERNELS: Final = """
-_htmltree _layout _memory _nodes _sections _structures _textquality _treebytes _words cleaning._judging docview._view
+_htmlnames _htmltokens _htmltree _layout _memory _nodes _sections _structures _textquality _treebytes _words
+cleaning._judging docview._view
 pagemeta._finding pagemodel._genre pagemodel._scoring render._text replicas._sketches site._mapping site._structuremap
 site._styles sitemining.hmt._passes
 """.split()

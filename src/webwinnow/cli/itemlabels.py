@@ -14,7 +14,6 @@ from webwinnow.methods.itemfeatures import ITEM_KINDS, items_of
 from webwinnow.methods.itemtraining import LabelledItems, TreeSettings, train
 from webwinnow.methods.method_items import LABELS, ItemModel
 from webwinnow.page.parsing import parse
-from webwinnow.page.records import PageRecord
 from webwinnow.page.tree import PageTree
 from webwinnow.page.urls import SiteKey
 from webwinnow.run.tablefiles import TableFile
@@ -44,7 +43,7 @@ def train_items(files: Iterable[Path], settings: TreeSettings) -> ItemModel:
 
 def of_page(tree: PageTree, labels: Iterable[ItemLabel]) -> Iterator[tuple[str, LabelledItems]]:
     """The labelled items of a page, by kind; its site is its registered domain."""
-    site = _DOMAIN.of(PageRecord(url=tree.url, body=b""))
+    site = _DOMAIN.of(tree.url)
     labels = sorted(set(labels))
     for kind in ITEM_KINDS:
         own = [label for label in labels if label.kind == kind]

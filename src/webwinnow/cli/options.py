@@ -6,13 +6,15 @@ option: `out("an .npz file")`. The help of such an option starts with the same w
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import asdict, fields, replace
 from functools import partial
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
+from typer.models import OptionInfo
 
 from webwinnow.crawl.settings import RenderWhen, ScopeKind
 from webwinnow.errors import MissingExtra, SettingsError
@@ -20,13 +22,15 @@ from webwinnow.features.vectors import FEATURE_KINDS, VectorSettings
 from webwinnow.judge.models import Favor
 from webwinnow.judge.selection import Selection
 from webwinnow.judge.tasks import TASKS
-from webwinnow.methods.registry import METHODS, CleaningSettings, check_settings, method_named
+from webwinnow.methods.registry import CleaningSettings, check_read_by, check_settings, method_named, method_names
 from webwinnow.page.parsing import ParseLimits
 from webwinnow.page.urls import SiteKey
 from webwinnow.page.words import StopList
 from webwinnow.platforms import MOST_JOBS
 from webwinnow.record.textquality import QualityRules
 from webwinnow.run.settings import CollectionSettings
+from webwinnow.settings import PANELS, Declared, declared, full_name, split_pair, unknown_setting
+from webwinnow.settings import Settings as Declarations
 from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.site.sums import LEARNED_PAGES
 
@@ -143,7 +147,7 @@ MaxBytes = Annotated[int, reading("Refuse pages that are longer than this many b
 
 # Cleaning
 
-Method = Annotated[str, cleaning(f"Cleaning method: {', '.join(METHODS)}.")]
+Method = Annotated[str, cleaning(f"Cleaning method: {', '.join(method_names())}.")]
 Settings = Annotated[
     list[str] | None,
     cleaning(
@@ -288,6 +292,131 @@ Engine = Annotated[str, computing("Where to run: local (this machine), ray or sp
 Address = Annotated[str | None, computing("Address of a running Ray or Spark cluster; without it one is started here.")]
 
 
+# Options of declared settings
+
+Chosens = TypeVar("Chosens", bound=Declarations)
+
+
+def of(settings: type[Declarations], name: str, *, hidden: bool = False, **changes: Any) -> Any:
+    """The option of a declared setting, for a parameter that a command has itself."""
+    return _option(declared(settings)[name], hidden=hidden, **changes)
+
+
+def _option(one: Declared, *, hidden: bool, **changes: Any) -> Any:
+    own = one.setting
+    is_number = one.kind in (int, float) and own.read is None and not one.is_several
+    given: dict[str, Any] = {"min": own.least, "max": own.most} if is_number else {}
+    given["show_default"] = own.shown or not (one.is_several or own.read or "[default:" in own.help)
+    help = own.help if own.help[0].isupper() else f"{own.help[0].upper()}{own.help[1:]}."
+    return option(own.panel, help, *own.options, metavar=own.metavar, hidden=hidden, **given | changes)
+
+
+def _parameter(group: str, one: Declared, *, hidden: bool) -> Parameter:
+    kind, default = one.type, one.default
+    if one.is_several:
+        kind, default = list[str] | None, None
+    elif one.setting.read is not None:
+        kind, default = str | None, None
+    annotation: Any = Annotated[kind, _option(one, hidden=hidden or one.setting.panel is None)]
+    return Parameter(f"{group}__{one.name}", Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def settings_options(
+    *sections: type[Declarations], hidden: Collection[type[Declarations]] = (), only: str = "", without: str = ""
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of all declared settings of these classes; `Chosen` has their values.
+
+    `hidden` classes have options that the help does not show. `only` and `without` are names of settings.
+    """
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        parameters = [
+            parameter.replace(kind=Parameter.KEYWORD_ONLY)
+            for parameter in signature(command, eval_str=True).parameters.values()
+            if parameter.kind is not Parameter.VAR_KEYWORD
+        ]
+        for section in sections:
+            for group, settings in section.groups().items():
+                for name, one in declared(settings).items():
+                    is_chosen = name in only.split() if only else name not in without.split()
+                    if one.setting.options and is_chosen:
+                        parameters.append(_parameter(group, one, hidden=section in hidden))
+        parameters.sort(key=_panel_order)
+        command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {one.name: one.annotation for one in parameters}
+        return command
+
+    return decorated
+
+
+def _panel_order(parameter: Parameter) -> int:
+    """The place of a parameter's panel in the help; what is no option comes first."""
+    notes = getattr(parameter.annotation, "__metadata__", ())
+    panel = next((one.rich_help_panel for one in notes if isinstance(one, OptionInfo)), None)
+    return PANELS.index(panel) + 1 if panel in PANELS else 0 if panel is None and not _is_hidden(notes) else len(PANELS)
+
+
+def _is_hidden(notes: Iterable[Any]) -> bool:
+    return any(isinstance(one, OptionInfo) and one.hidden for one in notes)
+
+
+class Chosen:
+    """The settings that the user chose by options and by --set, which takes precedence.
+
+    `given` has each of them by group and name, with the name that the user gave.
+    """
+
+    def __init__(
+        self, context: typer.Context, *sections: type[Declarations], pairs: Iterable[str] | None = None
+    ) -> None:
+        self.values: dict[str, dict[str, Any]] = {}
+        self.given: dict[tuple[str, str], str] = {}
+        self.groups = {group: settings for section in sections for group, settings in section.groups().items()}
+        for parameter in context.command.params:
+            group, is_setting, name = (parameter.name or "").partition("__")
+            if is_setting and is_given(context, parameter.name or ""):
+                chosen = declared(self.groups[group])[name]
+                self._choose(group, chosen, _option_value(chosen, context.params[parameter.name or ""]))
+                self.given[group, name] = _given_name(context, parameter)
+        for group, name, text in map(split_pair, pairs or ()):
+            one = declared(self.groups[group]).get(name) if group in self.groups else None
+            if one is None:
+                known = [full_name(own, name) for own, settings in self.groups.items() for name in declared(settings)]
+                raise unknown_setting(full_name(group, name), known)
+            self._choose(group, one, one.read(text))
+            self.given[group, name] = full_name(group, name)
+
+    def _choose(self, group: str, one: Declared, value: Any) -> None:
+        self.values.setdefault(group, {})[one.name] = value
+
+    def settings(self, kind: type[Chosens], **own: Any) -> Chosens:
+        """The settings of a class; `own` are further values of its fields."""
+        return kind.from_groups(self.values | {kind.GROUP: self.values.get(kind.GROUP, {}) | own})
+
+    def suppose(self, group: str, **values: Any) -> None:
+        """Set values of a group that the user did not choose."""
+        self.values[group] = values | self.values.get(group, {})
+
+    def refuse(self, choice: str, *names: str) -> None:
+        """Raise `SettingsError` if one of these settings was given: it has no effect with a `choice`, or without it."""
+        for (group, name), given in self.given.items():
+            if full_name(group, name) in names or group in names:
+                raise SettingsError(f"{given} has no effect {choice}; leave it out")
+
+    def check_method(self, method: str) -> None:
+        """Raise `SettingsError` for the setting of a cleaning method that this one does not read."""
+        for (group, _), given in self.given.items():
+            if group in CleaningSettings.groups():
+                check_read_by(method, group, given)
+
+
+def _option_value(one: Declared, value: Any) -> Any:
+    """The value of a setting that its option gives."""
+    if one.is_several:
+        return tuple(part for text in value for part in one.read(text))
+    return one.read(value) if one.setting.read is not None else value
+
+
 # What options stand for
 
 
@@ -306,10 +435,9 @@ def cleaning_settings(
     """
     page = {"favor": favor, "comments": comments}
     if method is not None:
-        given = [f"page.{name}" for name, value in page.items() if value is not None]
-        if given and not method_named(method).reads("page"):
-            option = "--favor" if favor is not None else "--comments"
-            raise SettingsError(f"{option} is read by the methods combined and page, not by {method}; leave it out")
+        for name, value in page.items():
+            if value is not None:
+                check_read_by(method, "page", f"--{name}")
     stops = {"stop_words": stop_list(stop_words).own}
     settings = CleaningSettings.from_pairs(
         pairs or (),
@@ -337,7 +465,8 @@ def weight_settings(pairs: list[str] | None, weighting: str, *, mapped: bool = T
         if pair.partition("=")[0].strip().removeprefix("cst.") not in known:
             expected = ", ".join(f"cst.{name}=..." for name in known)
             raise SettingsError(f"there is no setting {pair!r} of the weights; expected one of {expected}")
-    return CleaningSettings.from_pairs(pairs or (), cst=known).cst.weights
+    weights: CstWeightSettings = CleaningSettings.from_pairs(pairs or (), cst=known).cst.weights
+    return weights
 
 
 def stop_list(path: Path | None) -> StopList:
@@ -374,9 +503,13 @@ def check_learns(context: typer.Context, method: str) -> None:
 def _check_effect(context: typer.Context, choice: str, ignored: tuple[str, ...]) -> None:
     for parameter in context.command.params:
         if parameter.name in ignored and is_given(context, parameter.name):
-            is_off = context.params[parameter.name] is False and parameter.secondary_opts
-            name = max(parameter.secondary_opts if is_off else parameter.opts, key=len)
-            raise SettingsError(f"{name} has no effect {choice}; leave it out")
+            raise SettingsError(f"{_given_name(context, parameter)} has no effect {choice}; leave it out")
+
+
+def _given_name(context: typer.Context, parameter: Any) -> str:
+    """The name of an option as the user gave it."""
+    is_off = context.params[parameter.name] is False and parameter.secondary_opts
+    return str(max(parameter.secondary_opts if is_off else parameter.opts, key=len))
 
 
 def is_given(context: typer.Context, name: str) -> bool:

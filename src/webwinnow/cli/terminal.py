@@ -10,6 +10,7 @@ from typing import TypedDict
 
 import typer
 
+from webwinnow.counted import printable
 from webwinnow.progress import Progress as OnProgress
 from webwinnow.run.unpacking import InputProblem
 
@@ -127,8 +128,3 @@ def finish(lines: Iterable[str], *, quiet: bool = False, failed: object = 0) -> 
         sys.stderr.writelines(f"{line}\n" for line in lines)
     if failed:
         raise typer.Exit(1)
-
-
-def printable(text: str) -> str:
-    """Text with control characters replaced by spaces: a page's text must not control the terminal."""
-    return "".join(character if character.isprintable() else " " for character in text)

@@ -35,8 +35,8 @@ from webwinnow.crawl.guard import AddressRefused, Peer, why_refused
 from webwinnow.crawl.settings import CrawlSettings
 from webwinnow.crawl.sitemaps import LIST_TYPES
 from webwinnow.crawl.warcfile import Exchange, FetchFailed, claims_another_type, head_end, headers_of, status_of
+from webwinnow.run.reader_warc import MOST_HEADER_BYTES
 from webwinnow.run.unpacking import CHUNK_HEAD, LINE_END, media_type
-from webwinnow.run.warc import MOST_HEADER_BYTES
 
 VISIT, RESULT = "webwinnow_visit", "webwinnow_result"
 """Keys of a request's `meta` for the visit, and for its `Exchange` or `FetchFailed`."""

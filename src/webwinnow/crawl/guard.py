@@ -11,9 +11,10 @@ import ipaddress
 import re
 import socket
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 from webwinnow.errors import InputError, SettingsError
+from webwinnow.settings import CRAWL, Settings, setting
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -98,18 +99,36 @@ class Route(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AddressGuard:
+class AddressGuard(Settings):
     """Resolves hosts and refuses addresses that are not on the public Internet.
 
     `allow_private` allows everything; `allow` adds networks ("10.1.0.0/16", "127.0.0.1"). `routes` override where to
     connect for some hosts, like curl's --resolve and --connect-to; their addresses are checked like any other.
     """
 
-    allow_private: bool = False
-    allow: tuple[str, ...] = ()
-    routes: tuple[Route, ...] = ()
+    allow_private: Annotated[
+        bool,
+        setting(
+            "Allow private, loopback and link-local IP addresses: your own network.", "--allow-private", panel=CRAWL
+        ),
+    ] = False
+    allow: Annotated[
+        tuple[str, ...],
+        setting("Allow the IP addresses of this network only; repeatable.", "--allow", panel=CRAWL, metavar="NETWORK"),
+    ] = ()
+    routes: Annotated[
+        tuple[Route, ...],
+        setting(
+            "Connect there for this host, instead of what its name resolves to; HOST may begin with '*.'. Repeatable.",
+            "--resolve",
+            panel=CRAWL,
+            metavar="HOST=ADDRESS[:PORT]",
+            read=lambda text: (Route.parse(text),),
+        ),
+    ] = ()
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
+        """Raise `SettingsError` for what is no network."""
         for network in self.allow:
             try:
                 ipaddress.ip_network(network)

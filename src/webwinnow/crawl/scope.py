@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 
 from webwinnow.crawl.settings import ScopeKind
 from webwinnow.errors import SettingsError
-from webwinnow.page.records import PageRecord
 from webwinnow.page.urls import SiteKey, canonical, is_web_link
 
 LONGEST_URL: Final = 2000
@@ -73,4 +72,4 @@ def origin_of(url: str) -> str:
 
 
 def _key(url: str, by: SiteKey) -> str:
-    return by.of(PageRecord(url=url, body=b""))
+    return by.of(url)

@@ -18,7 +18,7 @@ from webwinnow.crawl.store import NOT_RENDERED, RENDERED, CrawlStore, Fate, Know
 from webwinnow.crawl.warcfile import Exchange, FetchFailed, WarcFile, claims_another_type
 from webwinnow.errors import InputError, PageRefused
 from webwinnow.page.urls import resolve
-from webwinnow.run.sniff import HEAD_BYTES, Content, content_of, looks_like_html
+from webwinnow.run.readers import HEAD_BYTES, looks_like_html, reader_of
 from webwinnow.run.unpacking import ReadLimits, decode_http_body, media_type
 
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
@@ -221,11 +221,11 @@ def _check_html(body: bytes, content_type: str) -> None:
             raise NotHtml("no type, and it does not look like HTML")
         return
     try:
-        content = content_of(body[:HEAD_BYTES], "page.html")
+        reader = reader_of(body[:HEAD_BYTES], "page.html")
     except InputError as error:
         raise NotHtml(str(error).removeprefix("page.html: is ").partition(";")[0].partition(":")[0]) from None
-    if content is not Content.HTML:
-        raise NotHtml(content.value)
+    if reader.kind != "HTML":
+        raise NotHtml(reader.kind)
 
 
 def _retry_after(exchange: Exchange) -> float:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
-from dataclasses import asdict, dataclass, field
-from typing import Any, Final, Literal, get_args
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar, Final, Literal
 
 from webwinnow import _version
-from webwinnow.crawl.guard import AddressGuard, Route
-from webwinnow.errors import SettingsError, check_range
+from webwinnow.crawl.guard import AddressGuard
+from webwinnow.errors import SettingsError
+from webwinnow.settings import CRAWL, RUN, Setting, Settings, setting
 
 Strategy = Literal["random", "breadth"]
 ScopeKind = Literal["below", "host", "domain", "any"]
@@ -21,65 +21,109 @@ USER_AGENT: Final = f"webwinnow/{_version.__version__}"
 MB: Final = 1 << 20
 
 
+def _patterns(help: str, option: str) -> Setting:
+    return setting(help, option, panel=CRAWL, metavar="REGEX", read=lambda text: (text,))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CrawlSettings:
+class CrawlSettings(Settings):
     """How to crawl. A site is what is reached from one start page.
 
-    - `pages`: pages stored per site (thesis 4.2.4: k pages; 500 are enough, 5.3).
-    - `strategy`: `random` takes a random sample of the known pages, with `seed`; `breadth` fetches pages in the order
-      of their distance from the start page (Sites, Definition 1).
-    - `scope`: `below` the folder of the start page (Definition 1), same `host`, same registered `domain`, or `any`.
-    - `depth`: maximum number of links from the start page; None for no limit.
-    - `delay`: seconds between the end of a response and the next request to that host; robots.txt may ask for more.
-    - `hosts`: hosts contacted at the same time; one host never gets more than one request at a time.
-    - `timeout`: seconds of silence after which a request fails; `page_seconds`: seconds for a whole response.
-    - `retries`: further attempts after a temporary failure; `backoff`: seconds that a host is left alone after one,
-      doubled with each.
-    - `max_size`: bytes of a page as sent, and unpacked; `max_bytes`: bytes received in total; `seconds`: total time.
-    - `robots`: whether robots.txt is obeyed.
-    - `allow_urls`, `deny_urls`: regular expressions; only links whose URL matches one of the first, if there are any,
-      and none of the second are followed. Start pages are always fetched.
-    - `sitemaps`: also take the pages that the site lists in its sitemaps and feeds.
-    - `guard`: which IP addresses connections may go to.
-    - `render`: which pages a browser renders: none, `auto` those whose HTML shows little, or `all`; `browsers` is the
-      number of browsers, `render_set` has other settings of rendering, as in "load_seconds=40" (`RenderSettings`). With
-      `screenshots`, the layout of a rendered page has a picture of it.
+    From papers are `pages` (thesis 4.2.4: k pages; 500 are enough, 5.3), the strategy `breadth` and the scope `below`
+    (Sites, Definition 1). A host never gets more than one request at a time. Start pages are always fetched, whatever
+    the patterns of URLs. `render_set` has settings of rendering as in "load_seconds=40" (`RenderSettings`).
     """
 
-    pages: int = 500
-    strategy: Strategy = "random"
-    seed: int = 0
-    scope: ScopeKind = "below"
-    depth: int | None = None
-    delay: float = 1.0
-    hosts: int = 16
-    timeout: float = 20.0
-    page_seconds: float = 120.0
-    retries: int = 2
-    backoff: float = 2.0
-    max_size: int = 10 * MB
-    max_bytes: int | None = None
-    seconds: float | None = None
-    robots: bool = True
-    user_agent: str = USER_AGENT
-    allow_urls: tuple[str, ...] = ()
-    deny_urls: tuple[str, ...] = ()
-    sitemaps: bool = False
-    guard: AddressGuard = field(default_factory=AddressGuard)
-    render: RenderWhen = "never"
-    browsers: int = 1
-    render_set: tuple[str, ...] = ()
-    screenshots: bool = False
+    GROUP: ClassVar[str] = "crawl"
 
-    def __post_init__(self) -> None:
-        for name in ("pages", "hosts", "browsers", "timeout", "page_seconds", "max_size", "max_bytes", "seconds"):
-            value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise SettingsError(f"{name} is {value}: expected a number above 0")
-        check_range(self, "depth", "delay", "retries", "backoff", least=0)
-        for name, kind in (("strategy", Strategy), ("scope", ScopeKind), ("render", RenderWhen)):
-            if getattr(self, name) not in get_args(kind):
-                raise SettingsError(f"no {name} {getattr(self, name)!r}; expected {', '.join(get_args(kind))}")
+    pages: Annotated[int, setting("Pages of each site, at most.", "--pages", panel=CRAWL, least=1)] = 500
+    strategy: Annotated[
+        Strategy,
+        setting("Next page: a random known one, or the nearest to the start page.", "--strategy", panel=CRAWL),
+    ] = "random"
+    seed: Annotated[int, setting("Seed of random choices.", "--seed", panel=RUN, least=0)] = 0
+    scope: Annotated[
+        ScopeKind,
+        setting(
+            "Pages to crawl: below the start page's folder, of its host, of its domain, or any.", "--scope", panel=CRAWL
+        ),
+    ] = "below"
+    depth: Annotated[
+        int | None, setting("Links away from the start page, at most.", "--depth", panel=CRAWL, least=0)
+    ] = None
+    delay: Annotated[
+        float,
+        setting("Seconds between requests to a host; robots.txt may ask for more.", "--delay", panel=CRAWL, least=0),
+    ] = 1.0
+    hosts: Annotated[int, setting("Hosts to fetch from at the same time.", "--hosts", panel=CRAWL, least=1)] = 16
+    timeout: Annotated[
+        float, setting("Seconds of silence after which a request fails.", "--timeout", panel=CRAWL, above=0)
+    ] = 20.0
+    page_seconds: Annotated[
+        float, setting("Seconds to fetch a page, at most.", "--fetch-seconds", panel=CRAWL, above=0)
+    ] = 120.0
+    retries: Annotated[
+        int, setting("Further attempts at a page that could not be fetched.", "--retries", panel=CRAWL, least=0)
+    ] = 2
+    backoff: Annotated[
+        float,
+        setting("Seconds to leave a host alone after a failure, doubled with each.", "--backoff", panel=CRAWL, least=0),
+    ] = 2.0
+    max_size: Annotated[
+        int,
+        setting("Bytes of a fetched page, at most, as sent and decompressed.", "--max-size", panel=CRAWL, least=1),
+    ] = 10 * MB
+    max_bytes: Annotated[
+        int | None, setting("Stop after receiving this many bytes.", "--total-bytes", panel=CRAWL, least=1)
+    ] = None
+    seconds: Annotated[
+        float | None,
+        setting("Stop after this many seconds; the run can be continued.", "--time", panel=RUN, above=0),
+    ] = None
+    robots: Annotated[bool, setting("Obey robots.txt.", "--robots/--no-robots", panel=CRAWL)] = True
+    user_agent: Annotated[
+        str, setting("User agent to send.", "--user-agent", panel=CRAWL, expected="a line of ASCII")
+    ] = USER_AGENT
+    allow_urls: Annotated[
+        tuple[str, ...],
+        _patterns("Follow only links whose URL this regular expression matches; repeatable.", "--allow-url"),
+    ] = ()
+    deny_urls: Annotated[
+        tuple[str, ...],
+        _patterns("Follow no link whose URL this regular expression matches; repeatable.", "--deny-url"),
+    ] = ()
+    sitemaps: Annotated[
+        bool,
+        setting("Also take the pages in the site's sitemaps and feeds.", "--sitemaps/--no-sitemaps", panel=CRAWL),
+    ] = False
+    guard: AddressGuard = field(default_factory=AddressGuard)
+    render: Annotated[
+        RenderWhen,
+        setting(
+            "Render pages in a browser: all, or with =auto those whose HTML shows little. [default: never]",
+            "--render",
+            panel=CRAWL,
+            metavar="[=auto]",
+        ),
+    ] = "never"
+    browsers: Annotated[int, setting("Browsers that render at the same time.", "--browsers", panel=CRAWL, least=1)] = 1
+    render_set: Annotated[
+        tuple[str, ...],
+        setting(
+            "Limit of rendering, as in load_seconds=40; repeatable.",
+            "--render-set",
+            panel=CRAWL,
+            metavar="NAME=VALUE",
+            read=lambda text: (text,),
+        ),
+    ] = ()
+    screenshots: Annotated[
+        bool,
+        setting("Store a picture of each rendered page, for inspect.", "--screenshots/--no-screenshots", panel=CRAWL),
+    ] = False
+
+    def validate(self) -> None:
+        """Raise `SettingsError` for what is no regular expression or user agent."""
         for pattern in (*self.allow_urls, *self.deny_urls):
             try:
                 re.compile(pattern)
@@ -92,17 +136,3 @@ class CrawlSettings:
         """Whether the patterns of URLs let a link be followed."""
         allowed = not self.allow_urls or any(re.search(pattern, url) for pattern in self.allow_urls)
         return allowed and not any(re.search(pattern, url) for pattern in self.deny_urls)
-
-    def to_plain(self) -> dict[str, Any]:
-        plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
-        return plain
-
-    @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> CrawlSettings:
-        """Read what `to_plain` returned, or its JSON."""
-        guard = plain["guard"]
-        routes = tuple(Route(*route) for route in guard["routes"])
-        given = plain | {
-            name: tuple(plain[name]) for name in ("allow_urls", "deny_urls", "render_set") if name in plain
-        }
-        return cls(**given | {"guard": AddressGuard(**guard | {"allow": tuple(guard["allow"]), "routes": routes})})

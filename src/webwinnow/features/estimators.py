@@ -65,8 +65,7 @@ class _SiteEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         found: list[tuple[str, PageTree]] = []
         for page in pages:
             tree = tree_of(page)
-            record = page if isinstance(page, PageRecord) else PageRecord(url=tree.url, body=b"")
-            found.append((key.of(record), tree))
+            found.append((key.of(tree.url, page.site if isinstance(page, PageRecord) else None), tree))
         return found
 
     def _learned(self, pages: Iterable[Page]) -> list[tuple[str, PageTree]]:

@@ -9,7 +9,7 @@ from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import finish, shown_progress
 from webwinnow.counted import counted
 from webwinnow.inspect.inspector import ReportSettings, write_report
-from webwinnow.methods.registry import METHODS
+from webwinnow.methods.registry import method_names
 from webwinnow.page.parsing import ParseLimits
 from webwinnow.page.urls import SiteKey
 
@@ -21,9 +21,9 @@ _DEFAULTS = ReportSettings()
 def inspect(
     inputs: opt.Inputs,
     out: Annotated[Path, opt.out("an .html file, or - for standard output", callback=opt.written(".html"))],
-    methods: Annotated[str, opt.methods(f"{', '.join(METHODS)}; the first two are shown side by side")] = ",".join(
-        _DEFAULTS.methods
-    ),
+    methods: Annotated[
+        str, opt.methods(f"{', '.join(method_names())}; the first two are shown side by side")
+    ] = ",".join(_DEFAULTS.methods),
     sample: Annotated[int, opt.reading("Sample pages in all, divided among the sites.", min=1)] = _DEFAULTS.pages,
     site: Annotated[list[str] | None, opt.site("; repeatable")] = None,
     site_by: opt.SiteBy = "host",

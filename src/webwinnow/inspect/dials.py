@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 
 from webwinnow.judge import combined
 from webwinnow.judge import verdict as reasons
-from webwinnow.judge.evidence import PageContext, PageEvidence
-from webwinnow.judge.models import Favor, PageModel
+from webwinnow.judge.evidence import evidence_of, page_model
+from webwinnow.judge.models import Favor
 from webwinnow.judge.verdict import Verdict
 from webwinnow.judge.wholes import HIDDEN_ABOVE, SAID_OFTEN, completed, pooled
 from webwinnow.methods.method_cst import block_weights
 from webwinnow.methods.registry import CleaningSettings
-from webwinnow.page._words import word_spans
-from webwinnow.page.blocks import cut
+from webwinnow.page.page import Page
 from webwinnow.page.tree import PageTree
 from webwinnow.record.cleaner import Cleaner
 from webwinnow.site.learned import NOISE_TREES, LearnedSite
@@ -114,15 +113,13 @@ def keeps_more(name: str) -> bool:
     return name in DIALS and DIALS[name].keeps_more
 
 
-def read_dial(
-    name: str, tree: PageTree, model: LearnedSite | None, evidence: PageEvidence | None = None
-) -> DialReading:
+def read_dial(name: str, page: Page, model: LearnedSite | None) -> DialReading:
     """Clean a page with a method and find its decisions at every position of the dial."""
-    verdict = Cleaner.of(name, kinds=True).clean(tree, model, evidence).verdict
+    verdict = Cleaner.of(name, kinds=True).clean_in(page, model).verdict
     reader = _READERS.get(name)
     if reader is None or (verdict.note is not None and name in _NEED_A_SITE):
-        return _without_dial(tree, verdict)
-    return reader(tree, model, verdict, evidence)
+        return _without_dial(page.tree, verdict)
+    return reader(page, model, verdict)
 
 
 def _without_dial(tree: PageTree, verdict: Verdict) -> DialReading:
@@ -137,14 +134,15 @@ def _without_dial(tree: PageTree, verdict: Verdict) -> DialReading:
     )
 
 
-def _read_sst(tree: PageTree, model: LearnedSite | None, verdict: Verdict, _: PageEvidence | None) -> DialReading:
+def _read_sst(page: Page, model: LearnedSite | None, verdict: Verdict) -> DialReading:
     assert model is not None
+    tree = page.tree
     noise = model.noise_map(verdict.method)
     traced = noise.trace(tree)
-    runs = word_spans(tree.text, tree.run_start, tree.visible[tree.run_owner])[1]
+    runs = tree.words.run
     mapped = noise.lay(tree, 0.0)
     dull = mapped.dull_runs(runs, tree.run_count)
-    kept_at_zero = tree.visible[tree.run_owner] & ~dull
+    kept_at_zero = tree.visible_runs & ~dull
     noisy_from = np.ceil(np.minimum(traced.noisy_from, 2.0) * MILLION)  # noisy at t means t >= noisy_from
     importance = np.append(noise.importance.composite, np.nan)[traced.element]
     kept = np.where(traced.element == NOWHERE, reasons.POSSIBLY_REASON, reasons.MEANINGFUL_REASON)
@@ -167,31 +165,28 @@ def _read_sst(tree: PageTree, model: LearnedSite | None, verdict: Verdict, _: Pa
     return replace(reading, reduced=replace(verdict, removed_features=removed).reduced(tree))
 
 
-def _read_cst(tree: PageTree, model: LearnedSite | None, verdict: Verdict, _: PageEvidence | None) -> DialReading:
+def _read_cst(page: Page, model: LearnedSite | None, verdict: Verdict) -> DialReading:
     assert model is not None
-    blocks, settings = cut(tree), CleaningSettings().cst
+    tree, blocks, settings = page.tree, page.blocks, CleaningSettings().cst
     score = block_weights(blocks, model.feature_weights(settings.weights))[blocks.of_run()]
-    limit = np.where(tree.visible[tree.run_owner], np.rint(score * MILLION), NEVER)
+    limit = np.where(tree.visible_runs, np.rint(score * MILLION), NEVER)
     own = round(settings.weight * MILLION)
     return _two_sided(verdict, limit, reasons.WEIGHTY_REASON, reasons.LIGHT_REASON, score, own=own)
 
 
-def _read_repeated(tree: PageTree, model: LearnedSite | None, verdict: Verdict, _: PageEvidence | None) -> DialReading:
-    blocks = cut(tree)
+def _read_repeated(page: Page, model: LearnedSite | None, verdict: Verdict) -> DialReading:
+    tree, blocks = page.tree, page.blocks
     share = np.zeros(len(blocks))
     if verdict.note is None and model is not None:
         share = model.pages_that_say(block_keys(blocks)) / model.pages
     of_run = share[blocks.of_run()]
-    limit = np.where(tree.visible[tree.run_owner], np.floor(of_run * MILLION), ALWAYS)
+    limit = np.where(tree.visible_runs, np.floor(of_run * MILLION), ALWAYS)
     own = round(CleaningSettings().repeated.share * MILLION)
     return _two_sided(verdict, limit, reasons.KEPT_REASON, reasons.REPEATED_REASON, of_run, own=own)
 
 
-def _read_probability(
-    tree: PageTree, model: LearnedSite | None, verdict: Verdict, evidence: PageEvidence | None
-) -> DialReading:
-    evidence = evidence or PageEvidence.of(tree)
-    page, page_model, asked = PageContext(tree, evidence), PageModel.load(), None
+def _read_probability(page: Page, model: LearnedSite | None, verdict: Verdict) -> DialReading:
+    tree, evidence, asked = page.tree, evidence_of(page), None
     probability, gone = evidence.probability, np.full(len(evidence), reasons.UNLIKELY_REASON)
     if verdict.method == "combined" and model is not None and reasons.without_site(model, combined.LEAST_PAGES) is None:
         asked = combined.site_evidence(page, model)
@@ -201,14 +196,14 @@ def _read_probability(
     genre = evidence.genre_probability if asked is None else None
     is_empty = bool((verdict.run_reason == reasons.NO_CONTENT_REASON).any())
     turns = {
-        favor: None if is_empty else _turn(page_model.cut(probability, evidence.words, favor, genre))
+        favor: None if is_empty else _turn(page_model(page).cut(probability, evidence.words, favor, genre))
         for favor in (None, *FAVORS)
     }
     blocks = page.blocks
     of_run = blocks.of_run()
     posts = (verdict.run_reason == reasons.POSTS_REASON)[blocks.first_run[evidence.said]]
     probability = completed(page, np.where(posts, 0.0, probability), asked)
-    shown = tree.visible[tree.run_owner[blocks.first_run[evidence.said]]]
+    shown = tree.visible_runs[blocks.first_run[evidence.said]]
     limit, score = np.full(len(blocks), NEVER, np.int32), np.full(len(blocks), np.nan)
     limit[evidence.said] = np.where(shown | (probability >= HIDDEN_ABOVE), np.rint(probability * MILLION), NEVER)
     score[evidence.said] = probability
@@ -252,7 +247,7 @@ def _two_sided(
     )
 
 
-_READERS: dict[str, Callable[[PageTree, LearnedSite | None, Verdict, PageEvidence | None], DialReading]] = {
+_READERS: dict[str, Callable[[Page, LearnedSite | None, Verdict], DialReading]] = {
     "combined": _read_probability,
     "page": _read_probability,
     **dict.fromkeys(NOISE_TREES, _read_sst),

@@ -23,7 +23,7 @@ from webwinnow.inspect.sitereport import CURVE_STEPS, DEFAULT_METHODS, SiteRepor
 from webwinnow.inspect.templating import asset, render_page
 from webwinnow.judge.kinds import FAMILIES, KINDS
 from webwinnow.judge.verdict import REASONS
-from webwinnow.methods.registry import METHODS, method_named
+from webwinnow.methods.registry import method_named
 from webwinnow.page.parsing import ParseLimits
 from webwinnow.page.urls import SiteKey
 from webwinnow.run.learning import SHOWN_ERRORS
@@ -192,7 +192,7 @@ def _method(name: str) -> dict[str, Any]:
     if dial is not None:
         shown = {key: getattr(dial, key) for key in ("name", "about", "own", "option")}
         shown |= {"more": dial.keeps_more, "favors": dial.favors}
-    return {"name": name, "about": METHODS[name].about, "dial": shown}
+    return {"name": name, "about": method_named(name).about, "dial": shown}
 
 
 def _signs(names: Sequence[str]) -> list[str]:

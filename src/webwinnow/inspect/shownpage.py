@@ -17,13 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.inspect.dials import DialReading
-from webwinnow.judge.evidence import PageContext
+from webwinnow.judge.evidence import evidence_of, owner_of, sections_of
 from webwinnow.page._nodes import nearest
-from webwinnow.page._words import blank_runs
-from webwinnow.page.blocks import Blocks, cut
+from webwinnow.page.blocks import Blocks
 from webwinnow.page.layout import PageLayout
 from webwinnow.page.markup import BLOCK_TAGS, CUSTOM_TAG, PREFORMATTED, TAG_CODE, TAGS
-from webwinnow.page.structures import Structures
+from webwinnow.page.page import Page
 from webwinnow.page.tree import PageTree
 from webwinnow.record.walk import walk
 from webwinnow.site.learned import LearnedSite
@@ -73,7 +72,7 @@ class PageRegions:
     block, and its `element` of the site style tree.
     """
 
-    blocks: Blocks
+    page: Page
     of_run: NDArray[np.int32]
     first: NDArray[np.int64]
     words: NDArray[np.int64]
@@ -83,15 +82,20 @@ class PageRegions:
     def __len__(self) -> int:
         return len(self.first)
 
+    @property
+    def blocks(self) -> Blocks:
+        """The blocks of the page."""
+        return self.page.blocks
+
     @classmethod
-    def of(cls, tree: PageTree, model: LearnedSite, readings: list[DialReading], shown: str | None) -> PageRegions:
+    def of(cls, page: Page, model: LearnedSite, readings: list[DialReading], shown: str | None) -> PageRegions:
         """Cut a page into regions: runs of one block that no reading distinguishes. `shown` names the tree to show."""
-        blocks = cut(tree)
+        tree, blocks = page.tree, page.blocks
         block = blocks.of_run()
-        filled = np.flatnonzero(~blank_runs(tree.text, tree.run_start))
+        filled = np.flatnonzero(tree.written_runs)
         starts = np.ones(len(filled), np.bool_)
         if len(filled):
-            columns = [block, tree.visible[tree.run_owner]]
+            columns = [block, tree.visible_runs]
             for reading in readings:
                 kind = reading.verdict.kind[tree.run_owner]
                 columns += [reading.limit, reading.kept_reason, reading.gone_reason, kind]
@@ -104,7 +108,7 @@ class PageRegions:
         if shown is not None:
             element = model.noise_map(shown).trace(tree).element
         return cls(
-            blocks=blocks,
+            page=page,
             of_run=of_run,
             first=first,
             words=np.bincount(of_run[filled], weights=tree.run_words[filled], minlength=len(first)).astype(np.int64),
@@ -130,12 +134,12 @@ class PageRegions:
         np.maximum.at(end, region, sizes[node].astype(np.int64))
         boxes = np.concatenate((start, np.maximum(end - start, 0)), axis=1)
         picture = base64.b64encode(layout.picture).decode("ascii")
-        parts = _parts(self.blocks, layout)[:MOST_PARTS]
+        parts = _parts(self.page, layout)[:MOST_PARTS]
         return {"picture": picture, "width": layout.viewport[0], "boxes": boxes.ravel().tolist(), "parts": parts}
 
     def structures(self, most: int) -> list[str]:
         """The table or list that the block of each of the first `most` regions is in, in words."""
-        found = Structures.of(self.blocks.tree)
+        found = self.page.structures
         return [found.says(node) for node in self.blocks.owner[self.blocks.of_run()[self.first[:most]]].tolist()]
 
     def xpaths(self, most: int) -> dict[str, Any]:
@@ -159,15 +163,14 @@ class PageRegions:
         return {"up": up, "step": step, "at": [numbered[owner] for owner in owners]}
 
 
-def _parts(blocks: Blocks, layout: PageLayout) -> list[list[Any]]:
+def _parts(page: Page, layout: PageLayout) -> list[list[Any]]:
     """The sections, lists, records and data tables of a rendered page: kind, name, left, top, width, height."""
-    found = Structures.of(blocks.tree)
-    context = PageContext(blocks.tree, blocks=blocks)
-    sections, owner = context.sections, blocks.owner[context.evidence.said]
+    found, blocks, said = page.structures, page.blocks, evidence_of(page).said
+    sections, owner = sections_of(page), owner_of(page)
     texts = blocks.texts()
     named: list[tuple[str, str, NDArray[Any]]] = []
     for k in np.flatnonzero((sections.level > 0) & (sections.end > 0)).tolist():
-        title = texts[int(context.evidence.said[k])][:LONGEST_PART]
+        title = texts[int(said[k])][:LONGEST_PART]
         named.append(("section", title, owner[k : int(sections.end[k])]))
     by_list = np.argsort(found.list_of, kind="stable")
     first = np.searchsorted(found.list_of[by_list], np.arange(found.lists.shape[1] + 1))
@@ -220,7 +223,7 @@ def tokens(tree: PageTree, regions: PageRegions, most: int) -> list[Token]:
     shown[_in_layout_tables(tree)] = _NUMBER["div"]
     opened = (shown != _NOT_SHOWN) & ~_wrappers(tree, keep, shown)
     opened[0] = True
-    written_runs = shown_runs | (_in_shown_blocks(regions, shown_runs) & blank_runs(tree.text, tree.run_start))
+    written_runs = shown_runs | (_in_shown_blocks(regions, shown_runs) & ~tree.written_runs)
     written: list[Token] = []
     next_run = iter(np.flatnonzero(keep[tree.run_owner] & written_runs).tolist())
     preformatted = ((tree.flags[tree.run_owner] & PREFORMATTED) != 0).tolist()
@@ -302,7 +305,7 @@ def _wrappers(tree: PageTree, keep: NDArray[np.bool_], shown: NDArray[np.int64])
     children = np.bincount(tree.parent[kept], minlength=len(tree))
     boxes = np.bincount(tree.parent[kept[_BLOCKS[shown[kept]]]], minlength=len(tree))
     has_text = np.zeros(len(tree), np.bool_)
-    has_text[tree.run_owner[~blank_runs(tree.text, tree.run_start)]] = True
+    has_text[tree.run_owner[tree.written_runs]] = True
     found: NDArray[np.bool_] = (shown == _NUMBER["div"]) & (children == 1) & (boxes == 1) & ~has_text
     return found
 

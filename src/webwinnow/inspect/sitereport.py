@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from webwinnow.inspect.dials import DIALS, MILLION, DialReading, keeps_more, read_dial
 from webwinnow.inspect.shownpage import PageRegions, tokens
 from webwinnow.inspect.templating import shortened
-from webwinnow.judge.evidence import PageEvidence
 from webwinnow.methods.registry import method_named
+from webwinnow.page.page import Page
 from webwinnow.page.tree import PageTree
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.mapping import NOWHERE
@@ -117,9 +117,9 @@ class _Page:
 
     def __init__(self, tree: PageTree, model: LearnedSite, methods: Sequence[str], shown: str | None) -> None:
         self.tree = tree
-        evidence = PageEvidence.of(tree)
-        self.readings = {name: read_dial(name, tree, model, evidence) for name in methods}
-        self.regions = PageRegions.of(tree, model, list(self.readings.values()), shown)
+        page = Page(tree)
+        self.readings = {name: read_dial(name, page, model) for name in methods}
+        self.regions = PageRegions.of(page, model, list(self.readings.values()), shown)
         self.words = tree.run_words
         self.model = model
 
@@ -161,7 +161,7 @@ class _Page:
         """The data of the page for the viewer."""
         most = slice(0, MOST_REGIONS)
         first = self.regions.first[most]
-        hidden = ~self.tree.visible[self.tree.run_owner[first]]
+        hidden = ~self.tree.visible_runs[first]
         return {
             "language": self.tree.head.language,
             "tokens": tokens(self.tree, self.regions, MOST_REGIONS),

@@ -20,13 +20,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.judge.evidence import PageContext, PageEvidence
-from webwinnow.judge.models import PageModel, sigmoid
+from webwinnow.judge.evidence import PageEvidence, evidence_of, page_model
+from webwinnow.judge.models import sigmoid
 from webwinnow.judge.page import PageSettings, verdict_of
 from webwinnow.judge.reading import GENRES
 from webwinnow.judge.verdict import Verdict, without_site
 from webwinnow.judge.visualevidence import with_layout
 from webwinnow.judge.wholes import SAID_OFTEN, WRITTEN, pooled
+from webwinnow.page.page import Page
 from webwinnow.site.blocktable import LABEL_EXCUSES, SiteEvidence
 from webwinnow.site.learned import LearnedSite
 
@@ -51,9 +52,9 @@ _PROSE, _VALUES = len(GENRES), len(GENRES) + 1
 """Indexes into `BlockTable.whole`."""
 
 
-def clean(page: PageContext, model: LearnedSite | None, settings: PageSettings) -> Verdict:
+def clean(page: Page, model: LearnedSite | None, settings: PageSettings) -> Verdict:
     """Keep the blocks that page and site together show to be main content; the cut is chosen for this page."""
-    evidence, asked = page.evidence, None
+    evidence, asked = evidence_of(page), None
     probability, note = evidence.probability, without_site(model, LEAST_PAGES)
     if note is None and model is not None:
         asked = site_evidence(page, model)
@@ -64,14 +65,14 @@ def clean(page: PageContext, model: LearnedSite | None, settings: PageSettings) 
     if settings.wholes:
         probability = pooled(page, own, asked)
     genre = evidence.genre_probability if asked is None else None
-    lowest, confidence = (page.model or PageModel.load()).judged(probability, evidence.words, settings.favor, genre)
+    lowest, confidence = page_model(page).judged(probability, evidence.words, settings.favor, genre)
     return verdict_of(page, own, probability, lowest, confidence, settings, method="combined", asked=asked, note=note)
 
 
-def site_evidence(page: PageContext, model: LearnedSite) -> SiteEvidence:
+def site_evidence(page: Page, model: LearnedSite) -> SiteEvidence:
     """What the site shows about each block of a page, the page itself left out."""
     learned = page.fingerprint in model.learned
-    asked = model.block_table.ask(page.evidence, learned=learned)
+    asked = model.block_table.ask(evidence_of(page), learned=learned)
     return replace(asked, records=believed_records(model.block_table.whole, model.block_table.pages))
 
 

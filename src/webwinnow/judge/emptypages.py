@@ -11,8 +11,9 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.judge.evidence import PageContext
+from webwinnow.judge.evidence import evidence_of, reading_of, sections_of
 from webwinnow.judge.featureschema import COUNTS
+from webwinnow.page.page import Page
 
 NO_CONTENT_BELOW = 0.3
 """A page with a lower confidence has no main content if it has the weaker signs of a case. Pages with content hardly
@@ -89,9 +90,9 @@ _ERROR = re.compile(
 )
 
 
-def why_empty(page: PageContext, keep: NDArray[np.bool_], confidence: float) -> str | None:
+def why_empty(page: Page, keep: NDArray[np.bool_], confidence: float) -> str | None:
     """Why a page has no main content; None if it may have some. `keep` are the blocks that would be kept."""
-    words = page.evidence.words
+    words = evidence_of(page).words
     if not len(words):
         return None
     kept = words[keep]
@@ -103,17 +104,17 @@ def why_empty(page: PageContext, keep: NDArray[np.bool_], confidence: float) -> 
     return doubtful_case(page) if is_doubtful else None
 
 
-def named_case(page: PageContext) -> str | None:
+def named_case(page: Page) -> str | None:
     """The case that the title or a heading names; a shell by its request for JavaScript."""
-    tree, blocks, said = page.tree, page.blocks, page.evidence.said
-    level = page.sections.level
+    tree, blocks, said = page.tree, page.blocks, evidence_of(page).said
+    level = sections_of(page).level
     headings = said[(level > 0) & (level <= 2)][:MOST_HEADS].tolist()
     for text in (tree.head.title, *map(blocks.text, headings)):
         for part in _PARTS.split(text[:LONGEST_HEAD]):
             found = called(part)
             if found is not None and (found != LOGIN or _asks_password(page) or len(headings) <= 1):
                 return found
-    is_short = int(page.evidence.words.sum()) <= SHELL_WORDS
+    is_short = int(evidence_of(page).words.sum()) <= SHELL_WORDS
     return SHELL if is_short and _NEEDS_SCRIPTS.search(" ".join(tree.text.split())) else None
 
 
@@ -128,9 +129,9 @@ def called(part: str) -> str | None:
     return LOGIN if plain in _LOGINS else None
 
 
-def doubtful_case(page: PageContext) -> str | None:
+def doubtful_case(page: Page) -> str | None:
     """The case that a page of low confidence shows weaker signs of."""
-    reading, tree = page.reading, page.tree
+    reading, tree = reading_of(page), page.tree
     counts = {name: reading.counts[:, COUNTS.index(name)].astype(np.int64) for name in ("words", "link_words")}
     own = counts["words"] - counts["link_words"]
     prose = int(own[own >= PROSE_WORDS].sum())
@@ -145,5 +146,5 @@ def doubtful_case(page: PageContext) -> str | None:
     return LINKS if prose < LEAST_PROSE else None
 
 
-def _asks_password(page: PageContext) -> bool:
+def _asks_password(page: Page) -> bool:
     return "password" in (value.lower() for value in page.tree.values("type")[1])

@@ -1,14 +1,13 @@
 """`PageEvidence`: the page model's result for each block of a page, with keys to look up the rest of the site.
 
 It is small, so a run stores it beside the page's tree: a page is cut into blocks and scored once, and a site is learned
-without its trees. `PageContext` derives it from a tree.
+without its trees. `evidence_of` derives it from a page.
 """
 
 from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,12 +16,11 @@ from numpy.typing import NDArray
 from webwinnow.judge.models import POST_ABOVE, PageModel, PageScores, PostModel, log_odds
 from webwinnow.judge.reading import GENRES, Reading, read
 from webwinnow.page._nodes import path_keys
-from webwinnow.page.blocks import Blocks, cut
-from webwinnow.page.fingerprints import page_fingerprint
-from webwinnow.page.hints import Hints, page_names
-from webwinnow.page.structures import Sections, Structures, find_sections, headlines
+from webwinnow.page.blocks import Blocks
+from webwinnow.page.hints import page_names
+from webwinnow.page.page import Page, derived
+from webwinnow.page.structures import Sections, find_sections, headlines
 from webwinnow.page.tree import PageTree
-from webwinnow.page.visualcues import VisualCues
 
 _HEAD = struct.Struct("<III")
 
@@ -68,8 +66,7 @@ class PageEvidence:
     @classmethod
     def of(cls, tree: PageTree, model: PageModel | None = None) -> PageEvidence:
         """Score a page to learn from, with the shipped weights unless others are given."""
-        page = PageContext(tree, model=model)
-        return replace(page.evidence, names=page_names(tree, page.hints))
+        return evidence_to_learn(page_with(tree, model=model))
 
     def blocks(self, tree: PageTree) -> Blocks:
         """The blocks of the page that this is the evidence of."""
@@ -111,109 +108,94 @@ def _columns(said: int, blocks: int, names: int) -> dict[str, tuple[type[np.gene
     }
 
 
-class PageContext:
-    """A page's tree with what cleaning derives from it, each computed at most once: blocks, structures,
-    reading, scores, evidence, hints.
+def page_with(
+    tree: PageTree,
+    evidence: PageEvidence | None = None,
+    *,
+    model: PageModel | None = None,
+    fingerprint: int | None = None,
+) -> Page:
+    """A page whose evidence or fingerprint is known, or that another page model than the shipped one scores."""
+    page = Page(tree, blocks=None if evidence is None else evidence.blocks(tree), fingerprint=fingerprint)
+    if evidence is not None:
+        page.give(evidence_of, evidence)
+    if model is not None:
+        page.give(page_model, model)
+    return page
 
-    Evidence, blocks or the fingerprint that are known already can be given.
-    """
 
-    def __init__(
-        self,
-        tree: PageTree,
-        evidence: PageEvidence | None = None,
-        blocks: Blocks | None = None,
-        model: PageModel | None = None,
-        fingerprint: int | None = None,
-    ) -> None:
-        self.tree = tree
-        self.model = model
-        self.hints = Hints(tree)
-        if fingerprint is not None:
-            self.fingerprint = fingerprint
-        if evidence is not None:
-            self.evidence = evidence
-            blocks = evidence.blocks(tree) if blocks is None else blocks
-        if blocks is not None:
-            self.blocks = blocks
+@derived
+def page_model(_: Page) -> PageModel:
+    """The page model that scores the page."""
+    return PageModel.load()
 
-    @property
-    def known_blocks(self) -> Blocks | None:
-        """The blocks, if they have been computed."""
-        return self.__dict__.get("blocks")
 
-    @cached_property
-    def blocks(self) -> Blocks:
-        """The page cut into blocks."""
-        return cut(self.tree)
+@derived
+def reading_of(page: Page) -> Reading:
+    """Counts, tokens and places of the blocks."""
+    return read(page.tree, page.blocks)
 
-    @cached_property
-    def owner(self) -> NDArray[np.int32]:
-        """The nearest block element around each of the blocks with text."""
-        return self.blocks.owner[self.evidence.said]
 
-    @cached_property
-    def spans(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Where in the page's text each of the blocks with text begins and ends."""
-        bounds, said = self.tree.run_start[self.blocks.first_run], self.evidence.said
-        return bounds[said], bounds[1:][said]
+@derived
+def scores_of(page: Page) -> PageScores:
+    """The page model's scores."""
+    return page_model(page).score(reading_of(page))
 
-    @cached_property
-    def shown(self) -> NDArray[np.bool_]:
-        """Which of the blocks with text browsers show."""
-        tree, blocks = self.tree, self.blocks
-        found: NDArray[np.bool_] = tree.visible[tree.run_owner[blocks.first_run[self.evidence.said]]]
-        found.setflags(write=False)
-        return found
 
-    @cached_property
-    def fingerprint(self) -> int:
-        """The fingerprint of the page's text, by which a site's model knows its pages."""
-        return page_fingerprint(self.tree)
+@derived
+def evidence_of(page: Page) -> PageEvidence:
+    """What of the scores the rest of cleaning uses."""
+    reading, scores, blocks = reading_of(page), scores_of(page), page.blocks
+    return PageEvidence(
+        said=reading.said.astype(np.int32),
+        words=reading.words.astype(np.int32),
+        text=reading.text_key,
+        path=path_keys(page.tree.parent, page.tree.style)[1][reading.owner],
+        probability=scores.probability,
+        post=PostModel.load().probability(reading),
+        genre_probability=scores.genre_probability,
+        names=None,
+        first_run=blocks.first_run.astype(np.int32),
+        owner=blocks.owner,
+    )
 
-    @cached_property
-    def structures(self) -> Structures:
-        """The tables, lists and records of the page."""
-        return Structures.of(self.tree)
 
-    @cached_property
-    def sections(self) -> Sections:
-        """Headings and what they head, introductions, code and figures, over the blocks with text."""
-        return find_sections(self.tree, self.owner, self.evidence.words, self.spans)
+def evidence_to_learn(page: Page) -> PageEvidence:
+    """The evidence of a page that a site is learned from, with the keys of its names."""
+    return replace(evidence_of(page), names=page_names(page.tree, page.hints))
 
-    @cached_property
-    def headlines(self) -> list[list[int]]:
-        """Blocks with text that may be the headline, the best first."""
-        return headlines(self.tree, self.spans, self.shown, self.sections, self.hints)
 
-    @cached_property
-    def visual(self) -> VisualCues | None:
-        """What its layout shows about each node; None if the page was not rendered."""
-        return VisualCues.of(self.blocks)
+# The blocks with text
 
-    @cached_property
-    def reading(self) -> Reading:
-        """Counts, tokens and places of the blocks."""
-        return read(self.tree, self.blocks)
 
-    @cached_property
-    def scores(self) -> PageScores:
-        """The page model's scores."""
-        return (self.model or PageModel.load()).score(self.reading)
+@derived
+def owner_of(page: Page) -> NDArray[np.int32]:
+    """The nearest block element around each of the blocks with text."""
+    return page.blocks.owner[evidence_of(page).said]
 
-    @cached_property
-    def evidence(self) -> PageEvidence:
-        """What of the scores the rest of cleaning uses."""
-        reading, scores, blocks = self.reading, self.scores, self.blocks
-        return PageEvidence(
-            said=reading.said.astype(np.int32),
-            words=reading.words.astype(np.int32),
-            text=reading.text_key,
-            path=path_keys(self.tree.parent, self.tree.style)[1][reading.owner],
-            probability=scores.probability,
-            post=PostModel.load().probability(reading),
-            genre_probability=scores.genre_probability,
-            names=None,
-            first_run=blocks.first_run.astype(np.int32),
-            owner=blocks.owner,
-        )
+
+@derived
+def spans_of(page: Page) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Where in the page's text each of the blocks with text begins and ends."""
+    bounds, said = page.tree.run_start[page.blocks.first_run], evidence_of(page).said
+    return bounds[said], bounds[1:][said]
+
+
+@derived
+def shown_of(page: Page) -> NDArray[np.bool_]:
+    """Which of the blocks with text browsers show."""
+    found: NDArray[np.bool_] = page.tree.visible_runs[page.blocks.first_run[evidence_of(page).said]]
+    found.setflags(write=False)
+    return found
+
+
+@derived
+def sections_of(page: Page) -> Sections:
+    """Headings and what they head, introductions, code and figures, over the blocks with text."""
+    return find_sections(page.tree, owner_of(page), evidence_of(page).words, spans_of(page))
+
+
+@derived
+def headlines_of(page: Page) -> list[list[int]]:
+    """Blocks with text that may be the headline, the best first."""
+    return headlines(page.tree, spans_of(page), shown_of(page), sections_of(page), page.hints)

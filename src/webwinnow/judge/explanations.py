@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from webwinnow.counted import counted
 from webwinnow.judge.combined import LEAST_PAGES, joined, site_evidence
 from webwinnow.judge.contributions import pushes
-from webwinnow.judge.evidence import PageContext
+from webwinnow.judge.evidence import evidence_of, page_model, reading_of, scores_of
 from webwinnow.judge.featureschema import CONTEXTS, FEATURES
-from webwinnow.judge.models import PageModel, log_odds, sigmoid
+from webwinnow.judge.models import log_odds, sigmoid
 from webwinnow.judge.page import PageSettings
 from webwinnow.judge.reading import GENRES
 from webwinnow.judge.verdict import without_site
 from webwinnow.judge.visualevidence import visual_pushes
+from webwinnow.page.page import Page
 from webwinnow.site.learned import LearnedSite
 
 LEAST_PUSH = 0.1
@@ -38,17 +39,17 @@ Causes = dict[int, tuple[Cause, ...]]
 """The causes of each block with text, by its number, strongest first."""
 
 
-def of_page(page: PageContext, _model: LearnedSite | None, settings: PageSettings) -> Causes:
+def of_page(page: Page, _model: LearnedSite | None, settings: PageSettings) -> Causes:
     """What in each block moved the page model's score, and what the layout adds if it was used."""
-    return _ranked(page.reading.said, _page_pushes(page) + (_visual_pushes(page) if settings.layout else []))
+    return _ranked(reading_of(page).said, _page_pushes(page) + (_visual_pushes(page) if settings.layout else []))
 
 
-def of_combined(page: PageContext, model: LearnedSite | None, settings: PageSettings) -> Causes:
+def of_combined(page: Page, model: LearnedSite | None, settings: PageSettings) -> Causes:
     """What in each block moved the page model's score, what the site adds, and the layout if it was used."""
     if model is None or without_site(model, LEAST_PAGES) is not None:
         return of_page(page, model, settings)
     found = _page_pushes(page) + _site_pushes(page, model)
-    return _ranked(page.reading.said, found + (_visual_pushes(page) if settings.layout else []))
+    return _ranked(reading_of(page).said, found + (_visual_pushes(page) if settings.layout else []))
 
 
 _Pushes = list[tuple[NDArray[np.float64], Callable[[int], str]]]
@@ -64,8 +65,8 @@ def _ranked(said: NDArray[np.int32], found: _Pushes) -> Causes:
     return causes
 
 
-def _page_pushes(page: PageContext) -> _Pushes:
-    scores = page.scores
+def _page_pushes(page: Page) -> _Pushes:
+    scores = scores_of(page)
     features, counts = scores.features, scores.reading.words
 
     def value(name: str, k: int) -> float:
@@ -120,15 +121,15 @@ def _page_pushes(page: PageContext) -> _Pushes:
         "hidden": lambda k: "browsers do not show it" if value("hidden", k) else "browsers show it",
         "genre": lambda _: f"the page is given {scores.genre_probability.max():.2f} to be of genre {scores.genre}",
     }
-    return [(push, say[name]) for name, push in pushes(PageModel.load(), scores).items()]
+    return [(push, say[name]) for name, push in pushes(page_model(page), scores).items()]
 
 
-def _visual_pushes(page: PageContext) -> _Pushes:
+def _visual_pushes(page: Page) -> _Pushes:
     """The change in log odds by the layout of a rendered page."""
-    cues, owner = page.visual, page.blocks.owner[page.reading.said]
+    cues, owner = page.visual, page.blocks.owner[reading_of(page).said]
     if cues is None:
         return []
-    first = page.tree.run_owner[page.blocks.first_run[page.reading.said]]
+    first = page.tree.run_owner[page.blocks.first_run[reading_of(page).said]]
     say: dict[str, Callable[[int], str]] = {
         "beside": lambda k: f"its place: {1 - cues.in_column[owner[k]]:.0%} of its width is beside the main column",
         "small": lambda k: f"its font: {cues.font[first[k]]:.0%} of the page's usual size",
@@ -137,9 +138,9 @@ def _visual_pushes(page: PageContext) -> _Pushes:
     return [(push, say[name]) for name, push in visual_pushes(page).items()]
 
 
-def _site_pushes(page: PageContext, model: LearnedSite) -> _Pushes:
+def _site_pushes(page: Page, model: LearnedSite) -> _Pushes:
     """The change in log odds if one kind of evidence from the site were unknown."""
-    evidence, asked = page.evidence, site_evidence(page, model)
+    evidence, asked = evidence_of(page), site_evidence(page, model)
     nothing = np.zeros(len(evidence))
     whole = log_odds(joined(evidence, asked))
 

@@ -23,11 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import ModelError
-from webwinnow.judge.evidence import PageContext
+from webwinnow.judge.evidence import reading_of
 from webwinnow.judge.models import POST_ABOVE, BoostedTrees
 from webwinnow.judge.regionfeatures import FEATURES, PART_STARTS, PARTS, TOKENS, RegionReading, read_regions
 from webwinnow.judge.removedregions import RemovedRegions, removed_regions, text_free_regions
 from webwinnow.judge.verdict import EMPTY_REASON, Verdict
+from webwinnow.page.page import Page
 from webwinnow.record.html import empty_boxes
 from webwinnow.site.learned import LearnedSite
 from webwinnow.storage.modelfile import ModelFormat
@@ -334,7 +335,7 @@ class RegionKinds:
 
 
 def recognise(
-    page: PageContext, verdict: Verdict, site: LearnedSite | None = None, model: KindModel | None = None
+    page: Page, verdict: Verdict, site: LearnedSite | None = None, model: KindModel | None = None
 ) -> RegionKinds:
     """Divide what was removed into regions and recognise the kind of each; `site` shows how fixed a text is there."""
     with_text = removed_regions(page.tree, verdict)
@@ -342,7 +343,7 @@ def recognise(
     if not len(regions):
         none = np.zeros(0, np.float32)
         return RegionKinds(regions=regions, kind=np.zeros(0, np.uint8), score=none, advertises=none)
-    found = (model or KindModel.load()).probabilities(read_regions(regions, page.reading, verdict, site))
+    found = (model or KindModel.load()).probabilities(read_regions(regions, reading_of(page), verdict, site))
     kind = most_probable_kinds(found)
     kind[(found[:, _ADVERTISEMENT] >= LIKELY_ADVERTISEMENT) & (regions.first_run == regions.last_run)] = _ADVERTISEMENT
     score = found[np.arange(len(kind)), kind].astype(np.float32)
@@ -353,7 +354,7 @@ def recognise(
 
 
 def with_kinds(
-    page: PageContext, verdict: Verdict, site: LearnedSite | None = None, model: KindModel | None = None
+    page: Page, verdict: Verdict, site: LearnedSite | None = None, model: KindModel | None = None
 ) -> Verdict:
     """The verdict with the kind of every removed node, and its probability.
 

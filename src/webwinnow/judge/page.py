@@ -6,6 +6,7 @@ Readers' posts (comments, reviews) are kept where the page exists for them, else
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,17 +14,18 @@ from numpy.typing import NDArray
 from webwinnow.judge import verdict as reasons
 from webwinnow.judge._judging import node_reasons, spread, whole_reasons
 from webwinnow.judge.emptypages import why_empty
-from webwinnow.judge.evidence import PageContext, PageEvidence
+from webwinnow.judge.evidence import PageEvidence, evidence_of, owner_of, page_model, sections_of, shown_of
 from webwinnow.judge.kinds import KIND_CODE
-from webwinnow.judge.models import BETA, Favor, PageModel
+from webwinnow.judge.models import Favor
 from webwinnow.judge.pictures import judged_pictures
 from webwinnow.judge.tails import find_tails
 from webwinnow.judge.verdict import Verdict, keep_around
 from webwinnow.judge.visualevidence import unseen_blocks, with_layout
 from webwinnow.judge.wholes import HIDDEN_ABOVE, SAID_OFTEN, completed, headed, labels, pooled
-from webwinnow.methods.settings import MethodSettings, setting, yes_or_no
 from webwinnow.page.blocks import runs_of_nodes
+from webwinnow.page.page import Page
 from webwinnow.page.tree import PageTree
+from webwinnow.settings import KEEP, METHOD, Settings, setting
 from webwinnow.site.blocktable import SiteEvidence
 from webwinnow.site.learned import LearnedSite
 
@@ -57,63 +59,60 @@ MOSTLY_POSTS = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PageSettings(MethodSettings):
+class PageSettings(Settings):
     """Settings of methods `page` and `combined`."""
 
-    favor: Favor | None = setting(
-        None, "favor precision or recall; none balances the two", "precision or recall", str, BETA.__contains__
-    )
-    comments: bool | None = setting(
-        None,
-        "keep what readers wrote on every page (true) or on none (false); none keeps it where the page exists for it",
-        "true or false",
-        yes_or_no,
-        lambda v: v in (True, False),
-    )
-    wholes: bool = setting(
-        True,
-        "keep or remove tables, records, lists and sections as wholes (true), or judge block by block (false)",
-        "true or false",
-        yes_or_no,
-        lambda v: v in (True, False),
-    )
-    tails: bool = setting(
-        True,
-        "remove what follows an article: comments known by structure alone, link teasers, further articles",
-        "true or false",
-        yes_or_no,
-        lambda v: v in (True, False),
-    )
-    layout: bool = setting(
-        True,
-        "use the layout of rendered pages: remove overlays and text that is not seen, and count columns and fonts",
-        "true or false",
-        yes_or_no,
-        lambda v: v in (True, False),
-    )
-    unseen: bool = setting(
-        True,
-        "keep text that a browser does not show if it is probably content (true), or remove all of it (false)",
-        "true or false",
-        yes_or_no,
-        lambda v: v in (True, False),
-    )
+    favor: Annotated[
+        Favor | None,
+        setting(
+            "Prefer precision (less boilerplate) or recall (less content lost); none balances the two.",
+            "--favor",
+            panel=METHOD,
+        ),
+    ] = None
+    comments: Annotated[
+        bool | None,
+        setting(
+            "Keep what readers wrote (comments, reviews, forum posts) on every page, or on none. "
+            "[default: where it is the content]",
+            "--comments/--no-comments",
+            panel=KEEP,
+        ),
+    ] = None
+    wholes: Annotated[
+        bool,
+        setting("keep or remove tables, records, lists and sections as wholes (true), or judge block by block (false)"),
+    ] = True
+    tails: Annotated[
+        bool,
+        setting("remove what follows an article: comments known by structure alone, link teasers, further articles"),
+    ] = True
+    layout: Annotated[
+        bool,
+        setting(
+            "use the layout of rendered pages: remove overlays and text that is not seen, and count columns and fonts"
+        ),
+    ] = True
+    unseen: Annotated[
+        bool,
+        setting("keep text that a browser does not show if it is probably content (true), or remove all of it (false)"),
+    ] = True
 
 
-def clean(page: PageContext, _model: LearnedSite | None, settings: PageSettings) -> Verdict:
+def clean(page: Page, _model: LearnedSite | None, settings: PageSettings) -> Verdict:
     """Keep the blocks that are probably main content, hidden ones too: scripts reveal them."""
-    evidence = page.evidence
+    evidence = evidence_of(page)
     own = evidence.probability
     if settings.layout and page.tree.layout is not None:
         own = with_layout(page, own, keep_likely=settings.unseen)
     probability = pooled(page, own) if settings.wholes else own
-    model = page.model or PageModel.load()
+    model = page_model(page)
     lowest, confidence = model.judged(probability, evidence.words, settings.favor, evidence.genre_probability)
     return verdict_of(page, own, probability, lowest, confidence, settings, method="page")
 
 
 def verdict_of(
-    page: PageContext,
+    page: Page,
     own: NDArray[np.float64],
     probability: NDArray[np.float64],
     lowest: float,
@@ -129,9 +128,9 @@ def verdict_of(
     `own` are the probabilities before those of wholes. With `asked`, what the site shows about each block, the reason
     of removed blocks that it repeats is that.
     """
-    tree, blocks, evidence = page.tree, page.blocks, page.evidence
+    tree, blocks, evidence = page.tree, page.blocks, evidence_of(page)
     comments, repeated = settings.comments, None if asked is None else asked.share >= SAID_OFTEN
-    shown = page.shown
+    shown = shown_of(page)
     pooled_in = probability >= lowest
     if not settings.wholes:
         probability = headed(blocks, evidence, probability, repeated)
@@ -175,8 +174,8 @@ def verdict_of(
     whole = None
     if settings.wholes and not empty:
         of_nodes = page.structures.table_of, page.structures.record_of, page.structures.list_of
-        judged = keep, own >= lowest, pooled_in, label, page.sections.level
-        whole = whole_reasons(*judged, page.owner, *of_nodes, _WHOLES)
+        judged = keep, own >= lowest, pooled_in, label, sections_of(page).level
+        whole = whole_reasons(*judged, owner_of(page), *of_nodes, _WHOLES)
     keep_runs, of_posts, run_reason, score = spread(
         blocks.first_run,
         evidence.said,

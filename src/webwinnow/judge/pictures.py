@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.judge._judging import ascii_words, framed
-from webwinnow.judge.evidence import PageContext
+from webwinnow.judge.evidence import evidence_of, spans_of
 from webwinnow.page._sections import add_wrappers, pictures_beside
 from webwinnow.page.markup import ATTRIBUTES, CUSTOM_TAG, TAG_CODE
+from webwinnow.page.page import Page
 from webwinnow.page.tree import PageTree
 
 SMALLEST = 50
@@ -64,7 +65,7 @@ _PIXELS = re.compile(rf"\s*([0-9]{{1,{_LONGEST_PIXELS}}})\s*+(?:px)?\s*$")
 
 
 def judged_pictures(
-    page: PageContext, keep: NDArray[np.bool_], kept_rows: NDArray[np.bool_]
+    page: Page, keep: NDArray[np.bool_], kept_rows: NDArray[np.bool_]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Of the nodes to `keep` the pictures that the text beside shows to be removed, and those that are decoration.
 
@@ -72,7 +73,7 @@ def judged_pictures(
     """
     tree = page.tree
     places = tree.tag, tree.text_start, tree.text_end
-    blocks = page.spans[0], page.evidence.words, kept_rows
+    blocks = spans_of(page)[0], evidence_of(page).words, kept_rows
     given = tree.parent, *places, keep, _IS_PICTURE, *blocks, FEW_WORDS, (_IMG, _SVG, _FIGURE)
     images, outside, decoration = pictures_beside(*given)
     if len(images):

@@ -29,7 +29,6 @@ from numpy.typing import NDArray
 
 from webwinnow.judge.verdict import Verdict
 from webwinnow.page._nodes import nearest, topmost
-from webwinnow.page._words import blank_runs
 from webwinnow.page.blocks import are_split, runs_of_nodes, splitting_nodes
 from webwinnow.page.markup import ATTRIBUTE_CODE, CUSTOM_TAG, TAG_CODE
 from webwinnow.page.tree import PageTree
@@ -138,7 +137,7 @@ def text_free_regions(tree: PageTree, cut: RemovedRegions) -> RemovedRegions:
     Kept ones are included: a banner in the middle of an article is kept with the text around it.
     """
     first, last = runs_of_nodes(tree)
-    says = np.concatenate(([0], np.cumsum(~blank_runs(tree.text, tree.run_start))))
+    says = np.concatenate(([0], np.cumsum(tree.written_runs)))
     free = (says[first] == says[last]) & (tree.parent > 0)
     for a, b in zip(cut.first_node.tolist(), cut.last_node.tolist(), strict=True):
         free[a:b] = False
@@ -173,7 +172,7 @@ class _Page:
     def __init__(self, tree: PageTree, removed: NDArray[np.bool_]) -> None:
         self.tree, self.removed = tree, removed
         owner = tree.run_owner
-        speaks = ~blank_runs(tree.text, tree.run_start)
+        speaks = tree.written_runs
         linked = self._around("a")[owner] >= 0
         heading = np.where(linked, -1, self._around(*_HEADINGS)[owner])
         words = np.array([len(tree.text[a:b].split()) for a, b in pairwise(tree.run_start.tolist())], np.int64)

@@ -11,17 +11,18 @@ import functools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import MissingExtra, SettingsError
-from webwinnow.judge.evidence import PageContext
 from webwinnow.judge.verdict import KEEP_SELECTED_REASON, NO_TABLES_REASON, REMOVE_SELECTED_REASON, Verdict
 from webwinnow.lazy import lazy_pattern
 from webwinnow.page.markup import ATTRIBUTES, BOX_ATTRIBUTE
+from webwinnow.page.page import Page
 from webwinnow.page.tree import PageTree
+from webwinnow.settings import KEEP, Setting, Settings, setting
 
 _XPATH: Final = re.compile(r"\s*(?:\.?/|\()")
 _NAME: Final = re.compile(r"[A-Za-z_][\w.-]*")
@@ -33,8 +34,12 @@ _LITERAL: Final = re.compile(r"\"[^\"]*\"|'[^']*'")
 _ATTRIBUTE: Final = re.compile(r"@\s*([\w-]+)")
 
 
+def _selectors(help: str, option: str) -> Setting:
+    return setting(help, option, panel=KEEP, metavar="SELECTOR", read=lambda text: (text,))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class Selection(Settings):
     """What is kept and removed whatever the cleaning method says.
 
     - `tables`: whether data tables are kept where the method keeps them.
@@ -42,11 +47,16 @@ class Selection:
     - `drop`: elements that are removed, also inside kept ones.
     """
 
-    keep: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-    tables: bool = True
+    keep: Annotated[
+        tuple[str, ...], _selectors("Keep the elements that a CSS selector or XPath selects; repeatable.", "--keep")
+    ] = ()
+    drop: Annotated[
+        tuple[str, ...], _selectors("Remove the elements that a CSS selector or XPath selects; repeatable.", "--drop")
+    ] = ()
+    tables: Annotated[bool, setting("Keep data tables that are content.", "--tables/--no-tables", panel=KEEP)] = True
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
+        """Raise `SettingsError` for what is no selector."""
         for selector in (*self.keep, *self.drop):
             _compiled(selector)
 
@@ -55,7 +65,7 @@ class Selection:
         """Whether nothing is selected, so that pages stay as the method cleaned them."""
         return self.tables and not self.keep and not self.drop
 
-    def applied(self, page: PageContext, verdict: Verdict) -> Verdict:
+    def applied(self, page: Page, verdict: Verdict) -> Verdict:
         """The verdict with the selected parts kept or removed."""
         tree = page.tree
         if self.is_everything or not tree.run_count:

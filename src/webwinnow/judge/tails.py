@@ -12,18 +12,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.judge._judging import link_shares, may_be_stamps
-from webwinnow.judge.evidence import PageContext
+from webwinnow.judge.evidence import evidence_of, owner_of, sections_of, spans_of
 from webwinnow.judge.reading import GENRES
 from webwinnow.judge.wholes import headline
+from webwinnow.lazy import lazy_property
 from webwinnow.page._nodes import nearest
 from webwinnow.page.hints import SIMILAR, shared_words
 from webwinnow.page.markup import CUSTOM_TAG, TAG_CODE
+from webwinnow.page.page import Page
 
 LEAST_PROSE, FEW_LINKS, SURE = 12, 0.3, 0.5
 """Prose are blocks of at least so many words, with at most this share of links; in front of comments they have at
@@ -102,17 +103,17 @@ class Tails:
 
 
 def find_tails(
-    page: PageContext, probability: NDArray[np.float64], keep: NDArray[np.bool_], shown: NDArray[np.bool_]
+    page: Page, probability: NDArray[np.float64], keep: NDArray[np.bool_], shown: NDArray[np.bool_]
 ) -> Tails:
     """Find the tails of a page of which the blocks `keep`, with these probabilities, would be kept."""
     none = np.zeros(len(keep), np.bool_)  # never changed
-    article = float(page.evidence.genre_probability[_ARTICLE])
+    article = float(evidence_of(page).genre_probability[_ARTICLE])
     if article < LEAST_WITH_COMMENTS or not keep.any():
         return Tails(none, none, none)
     lines = _Lines(page, probability, keep, shown)
     if lines.prose_words(keep) < BEFORE:
         return Tails(none, none, none)
-    comments = none if page.evidence.genre == "forum" else lines.comments()
+    comments = none if evidence_of(page).genre == "forum" else lines.comments()
     if article < LEAST_ARTICLE:
         return Tails(comments, none, none)
     further = lines.further()
@@ -124,15 +125,15 @@ class _Lines:
     """The blocks with text of a page, with what tails are recognised by."""
 
     def __init__(
-        self, page: PageContext, probability: NDArray[np.float64], keep: NDArray[np.bool_], shown: NDArray[np.bool_]
+        self, page: Page, probability: NDArray[np.float64], keep: NDArray[np.bool_], shown: NDArray[np.bool_]
     ) -> None:
-        evidence = page.evidence
+        evidence = evidence_of(page)
         self.page, self.probability, self.shown = page, probability, shown
-        self.owner, self.level = page.owner, page.sections.level
+        self.owner, self.level = owner_of(page), sections_of(page).level
         self.links = _link_share(page)
         self.own_words = evidence.words * (1 - self.links)
         self.prose = keep & (self.own_words >= LEAST_PROSE) & (self.links < FEW_LINKS) & (self.level == 0)
-        self.start, self.stop = page.spans
+        self.start, self.stop = spans_of(page)
 
     def prose_words(self, of: NDArray[np.bool_]) -> float:
         """Words of the prose among some blocks."""
@@ -156,12 +157,12 @@ class _Lines:
             node = int(self.page.tree.parent[node])
         return node
 
-    @cached_property
+    @lazy_property
     def dated(self) -> NDArray[np.bool_]:
         """The short lines with text after the first prose that contain a date, outside of quotations: an article quotes
         posts of social networks with their dates.
         """
-        tree, evidence = self.page.tree, self.page.evidence
+        tree, evidence = self.page.tree, evidence_of(self.page)
         first = int(np.flatnonzero(self.prose)[0]) if self.prose.any() else len(self.owner)
         short = self.shown & (evidence.words <= STAMP_WORDS) & (np.arange(len(self.owner)) > first)
         found, day = may_be_stamps(tree.text, self.start, self.stop, short, _DAYS)
@@ -192,7 +193,7 @@ class _Lines:
         tags = known[self.owner]
         for nodes in up:
             tags = tags * np.uint64(CUSTOM_TAG + 1) + known[nodes]
-        for place, share in zip((self.page.evidence.path, tags), STAMP_SHARE, strict=True):
+        for place, share in zip((evidence_of(self.page).path, tags), STAMP_SHARE, strict=True):
             keys, counts = np.unique(place[self.dated], return_counts=True)
             for key in keys[counts >= LEAST_COMMENTS]:
                 found = self._group(np.flatnonzero((place == key) & self.shown), share)
@@ -212,7 +213,7 @@ class _Lines:
         if (said >= SAID_WORDS).mean() < FULL or not SAID_WORDS <= np.median(said) <= MOST_SAID:
             return None
         between = text & (numbers > at[0]) & (numbers < at[-1]) & (self.own_words >= SAID_WORDS)
-        path, post = self.page.evidence.path, self.page.evidence.post
+        path, post = evidence_of(self.page).path, evidence_of(self.page).post
         if self.own_words[before & np.isin(path, path[between])].sum() > OWN_PLACES * article:
             return None
         if self.own_words[before] @ post[before] > MOST_POST * article:
@@ -247,7 +248,7 @@ class _Lines:
         top, is_confirmed = headline(page, self.probability)
         if top is None or not is_confirmed or not self.level[top]:
             return found
-        tree, text, numbers = page.tree, page.evidence.text, np.arange(len(self.owner))
+        tree, text, numbers = page.tree, evidence_of(page).text, np.arange(len(self.owner))
         for k in np.flatnonzero((self.level == self.level[top]) & (numbers > top) & self.shown).tolist():
             if found[k] or text[k] == text[top] or self.prose_words((numbers > top) & (numbers < k)) < BEFORE:
                 continue
@@ -283,7 +284,7 @@ class _Lines:
         """Kept lines between the paragraphs of the article that consist of a label such as `Read also:` and a link."""
         found, text = np.zeros(len(keep), np.bool_), self.page.tree.text
         candidates = (
-            keep & (self.links >= INLINE_LINKS) & (self.page.evidence.words <= INLINE_WORDS) & (self.level == 0)
+            keep & (self.links >= INLINE_LINKS) & (evidence_of(self.page).words <= INLINE_WORDS) & (self.level == 0)
         )
         for k in np.flatnonzero(candidates).tolist():
             found[k] = _INLINE.match(text, int(self.start[k]), int(self.stop[k])) is not None
@@ -306,12 +307,12 @@ class _Lines:
             node = int(page.tree.parent[node])
         structures, inside = page.structures, self.inside(node)
         listed = (structures.list_of[self.owner] >= 0) | (structures.record_of[self.owner] >= 0)
-        doubt = np.maximum(self.probability, page.evidence.probability)
+        doubt = np.maximum(self.probability, evidence_of(page).probability)
         found: NDArray[np.bool_] = candidates & np.where(
             inside, listed & (doubt < TEASER_INSIDE), doubt < TEASER_OUTSIDE
         )
-        for k in np.flatnonzero((self.level == 0) & (page.sections.end > 0) & keep).tolist():
-            found[k + 1 : page.sections.end[k]] = False  # a list that a sentence of the article introduces
+        for k in np.flatnonzero((self.level == 0) & (sections_of(page).end > 0) & keep).tolist():
+            found[k + 1 : sections_of(page).end[k]] = False  # a list that a sentence of the article introduces
         return found
 
 
@@ -324,8 +325,8 @@ def _is_stamp(line: str, *, is_brief: bool, names_day: bool) -> bool:
     return is_brief and bool(_AGE.search(line) or (names_day and _DAY_AT_END.search(line)))
 
 
-def _link_share(page: PageContext) -> NDArray[np.float64]:
+def _link_share(page: Page) -> NDArray[np.float64]:
     """The share of each block with text that is inside links, by characters."""
     tree = page.tree
     runs = tree.run_start, tree.run_owner, tree.written_runs
-    return link_shares(tree.parent, tree.tag, _LINK, *runs, page.blocks.first_run, page.evidence.said)
+    return link_shares(tree.parent, tree.tag, _LINK, *runs, page.blocks.first_run, evidence_of(page).said)

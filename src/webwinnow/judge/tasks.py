@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from webwinnow.errors import SettingsError
-from webwinnow.judge.evidence import PageContext
 from webwinnow.judge.kinds import KIND_CODE, KINDS, POSSIBLE_ADVERTISEMENT, RegionKinds, kinds_of_nodes, recognise
 from webwinnow.judge.verdict import TASK_REASON, Verdict, keep_around
+from webwinnow.page.page import Page
 from webwinnow.site.learned import LearnedSite
 
 DEFAULT_TASK = "content"
@@ -123,7 +123,7 @@ def _task_of_table(given: str, stem: str, table: Any) -> Task:
 
 
 def for_task(
-    page: PageContext,
+    page: Page,
     verdict: Verdict,
     task: Task,
     site: LearnedSite | None = None,
@@ -143,7 +143,7 @@ def for_task(
     restored = wanted[found.kind]
     if "advertisement" not in task.keeps:
         restored &= found.advertises < POSSIBLE_ADVERTISEMENT
-    back = np.append(restored, False)[found.regions.of_run()] & tree.visible[tree.run_owner]
+    back = np.append(restored, False)[found.regions.of_run()] & tree.visible_runs
     keep_runs = verdict.keep_runs | back
     nodes = keep_around(tree, keep_runs)
     kind, score = kinds_of_nodes(found, verdict)

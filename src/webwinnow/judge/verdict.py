@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.page._nodes import kept_around
-from webwinnow.page._words import word_spans
 from webwinnow.page.tree import PageTree
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.styletree import PageFeatures
@@ -150,7 +149,7 @@ class Verdict:
 
     def keeps_features(self, tree: PageTree, found: PageFeatures) -> NDArray[np.bool_]:
         """Which of the features of a page (`page_features`) are kept: words by run, links and images by node."""
-        _, runs, _, _ = word_spans(tree.text, tree.run_start, tree.visible[tree.run_owner])
+        runs = tree.words.run
         others: NDArray[np.bool_] = self.keep[found.owner[len(runs) :]]
         if self.removed_features is not None:
             others = others & ~self.removed_features[len(runs) :]
@@ -160,7 +159,7 @@ class Verdict:
         """The page without the words that are removed from kept runs."""
         if self.removed_features is None:
             return tree
-        _, runs, begin, end = word_spans(tree.text, tree.run_start, tree.visible[tree.run_owner])
+        _, runs, begin, end = tree.words
         removed = self.removed_features[: len(runs)]
         return tree.without_text(_spans(tree, removed, runs, begin, end)) if removed.any() else tree
 
@@ -228,7 +227,7 @@ def keep_by_reason(
     Nodes without text of their own have the reason `kept[0]` or `removed`. `add` and `drop` are nodes to keep or to
     remove besides; the weights are 1 and 0 unless given.
     """
-    run_reason = np.where(tree.visible[tree.run_owner], reason_of_run, HIDDEN_REASON).astype(np.uint8)
+    run_reason = np.where(tree.visible_runs, reason_of_run, HIDDEN_REASON).astype(np.uint8)
     keep_runs = np.isin(run_reason, kept)
     keep = keep_around(tree, keep_runs)
     if add is not None:

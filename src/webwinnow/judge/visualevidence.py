@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.judge import verdict as reasons
-from webwinnow.judge.evidence import PageContext
+from webwinnow.judge.evidence import evidence_of
 from webwinnow.judge.models import log_odds, sigmoid
+from webwinnow.page.page import Page
 from webwinnow.page.visualcues import VisualCues
 
 BESIDE: Final = 0.25
@@ -40,7 +41,7 @@ def unseen_reason(cues: VisualCues) -> NDArray[np.uint8]:
 
 
 def unseen_blocks(
-    page: PageContext, probability: NDArray[np.float64], *, keep_likely: bool = True
+    page: Page, probability: NDArray[np.float64], *, keep_likely: bool = True
 ) -> NDArray[np.uint8] | None:
     """For each block with text the reason to remove it; None for a page that was not rendered.
 
@@ -49,20 +50,20 @@ def unseen_blocks(
     """
     if page.visual is None:
         return None
-    first = page.tree.run_owner[page.blocks.first_run[page.evidence.said]]
+    first = page.tree.run_owner[page.blocks.first_run[evidence_of(page).said]]
     found = unseen_reason(page.visual)[first]
     if keep_likely:
         found[(found != reasons.OVERLAY_REASON) & (probability >= UNSEEN_ABOVE)] = 0
     return found
 
 
-def visual_pushes(page: PageContext) -> dict[str, NDArray[np.float64]]:
+def visual_pushes(page: Page) -> dict[str, NDArray[np.float64]]:
     """The change in log odds of each block with text, by cue; none for a page that was not rendered."""
     cues = page.visual
     if cues is None:
         return {}
-    owner = page.blocks.owner[page.evidence.said]
-    first = page.tree.run_owner[page.blocks.first_run[page.evidence.said]]
+    owner = page.blocks.owner[evidence_of(page).said]
+    first = page.tree.run_owner[page.blocks.first_run[evidence_of(page).said]]
     faint = (cues.contrast[first] > 0) & (cues.contrast[first] < LEAST_CONTRAST)
     return {
         "beside": -BESIDE * (1.0 - cues.in_column[owner].astype(np.float64)),
@@ -71,9 +72,7 @@ def visual_pushes(page: PageContext) -> dict[str, NDArray[np.float64]]:
     }
 
 
-def with_layout(
-    page: PageContext, probability: NDArray[np.float64], *, keep_likely: bool = True
-) -> NDArray[np.float64]:
+def with_layout(page: Page, probability: NDArray[np.float64], *, keep_likely: bool = True) -> NDArray[np.float64]:
     """The probabilities of blocks with what the layout adds; the same array for a page that was not rendered."""
     pushes = visual_pushes(page)
     if not pushes:

@@ -10,21 +10,23 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.judge._judging import pool_records
-from webwinnow.judge.evidence import PageContext, PageEvidence
+from webwinnow.judge.evidence import PageEvidence, evidence_of, headlines_of, owner_of, sections_of, shown_of
 from webwinnow.judge.reading import GENRES
 from webwinnow.judge.verdict import WHOLE_REASON, WITHOUT_WHOLE_REASON, Verdict, keep_around
-from webwinnow.methods.settings import MethodSettings, setting, yes_or_no
 from webwinnow.page._nodes import nearest
 from webwinnow.page._sections import raised
 from webwinnow.page._structures import pool_lists, pool_tables
 from webwinnow.page.blocks import Blocks
 from webwinnow.page.markup import CUSTOM_TAG, TAG_CODE
+from webwinnow.page.page import Page
 from webwinnow.page.structures import CLOSE, COLON, NO_LINK, WHOLE_TITLE, WRITTEN_TITLE, offered, pair_bits
+from webwinnow.settings import Settings, setting
 from webwinnow.site.blocktable import LABEL_EXCUSES, LABELLED_SURE, SiteEvidence
 
 _HEADINGS = np.zeros(CUSTOM_TAG + 1, np.bool_)
@@ -79,23 +81,20 @@ this page only, at least, so that it is the page's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WholesSettings(MethodSettings):
+class WholesSettings(Settings):
     """Wholes in methods that judge block by block; `page` and `combined` have `page.wholes`."""
 
-    complete: bool = setting(
-        False,
-        "keep or remove tables, lists, labels and headings as wholes after any method; published methods do not",
-        "true or false",
-        yes_or_no,
-        lambda v: v in (True, False),
-    )
+    complete: Annotated[
+        bool,
+        setting(
+            "keep or remove tables, lists, labels and headings as wholes after any method; published methods do not"
+        ),
+    ] = False
 
 
-def pooled(
-    page: PageContext, probability: NDArray[np.float64], asked: SiteEvidence | None = None
-) -> NDArray[np.float64]:
+def pooled(page: Page, probability: NDArray[np.float64], asked: SiteEvidence | None = None) -> NDArray[np.float64]:
     """The probability of each block, with that of its whole where the whole is one decision."""
-    structures, owner = page.structures, page.owner
+    structures, owner = page.structures, owner_of(page)
     counted = np.ones(len(probability), np.bool_)
     if asked is not None:
         counted = ~repeated(asked)
@@ -107,7 +106,7 @@ def pooled(
             structures.tables,
             structures.cells,
             probability,
-            page.evidence.text,
+            evidence_of(page).text,
             counted,
             LOWER,
             FEW,
@@ -118,12 +117,12 @@ def pooled(
             structures.item_of[owner],
             structures.lists,
             probability,
-            np.maximum(page.evidence.words, 1.0),
+            np.maximum(evidence_of(page).words, 1.0),
             counted,
-            page.sections.level > 0,
+            sections_of(page).level > 0,
             LOWER,
             FEW,
-            PLAIN * (1 - float(page.evidence.genre_probability[_OF_ITEMS].sum())),
+            PLAIN * (1 - float(evidence_of(page).genre_probability[_OF_ITEMS].sum())),
             SHORT_ITEM,
             NO_LINKS,
         )
@@ -133,11 +132,11 @@ def pooled(
     return probability
 
 
-def _outside_tables(page: PageContext, of_nodes: NDArray[np.int32]) -> NDArray[np.int32]:
+def _outside_tables(page: Page, of_nodes: NDArray[np.int32]) -> NDArray[np.int32]:
     """The list or record of each block (-1 for none), without those of blocks in data tables."""
-    found: NDArray[np.int32] = of_nodes[page.owner]
+    found: NDArray[np.int32] = of_nodes[owner_of(page)]
     if page.structures.tables.shape[1]:
-        found[page.structures.table_of[page.owner] >= 0] = -1
+        found[page.structures.table_of[owner_of(page)] >= 0] = -1
     return found
 
 
@@ -147,24 +146,22 @@ def repeated(asked: SiteEvidence) -> NDArray[np.bool_]:
     return found
 
 
-def in_records(
-    page: PageContext, probability: NDArray[np.float64], share: NDArray[np.float64] | None
-) -> NDArray[np.float64]:
+def in_records(page: Page, probability: NDArray[np.float64], share: NDArray[np.float64] | None) -> NDArray[np.float64]:
     """The probabilities, where all fields of repeated records have that of their group.
 
     A record that is `LOWER`, or a field (a column of the records) that is `FIELD_LOWER`, is judged alone. A text that
     is the same in all records, such as that of a button, and what is sure to be content keep their own probability.
     What the site repeats (`share` of its pages) counts only in records that it repeats as a whole.
     """
-    structures, owner = page.structures, page.owner
+    structures, owner = page.structures, owner_of(page)
     return pool_records(
         _outside_tables(page, structures.record_of),
         structures.field_of[owner],
         structures.records,
         structures.groups,
         probability,
-        page.evidence.words,
-        page.evidence.text,
+        evidence_of(page).words,
+        evidence_of(page).text,
         share,
         LOWER,
         FIELD_LOWER,
@@ -173,9 +170,9 @@ def in_records(
     )
 
 
-def beside_goods(page: PageContext, probability: NDArray[np.float64]) -> NDArray[np.float64]:
+def beside_goods(page: Page, probability: NDArray[np.float64]) -> NDArray[np.float64]:
     """The probabilities, where groups of records of which most have a link and a price move by `OF_GOODS`."""
-    shift = float(OF_GOODS @ page.evidence.genre_probability)
+    shift = float(OF_GOODS @ evidence_of(page).genre_probability)
     if abs(shift) < LEAST_SHIFT:
         return probability
     tree, structures = page.tree, page.structures
@@ -195,13 +192,13 @@ def beside_goods(page: PageContext, probability: NDArray[np.float64]) -> NDArray
     return np.where(moved, probability * odds / (1 + probability * (odds - 1)), probability)
 
 
-def labels(page: PageContext, asked: SiteEvidence | None = None) -> NDArray[np.bool_]:
+def labels(page: Page, asked: SiteEvidence | None = None) -> NDArray[np.bool_]:
     """Which blocks are the label of the block that follows.
 
     A label is short and close to its value, and ends with a colon; or the site repeats it, and what follows differs.
     Those in tables are cells of their rows, and are left out.
     """
-    said = page.evidence.said
+    said = evidence_of(page).said
     found = pair_bits(page.blocks, said)
     label: NDArray[np.bool_] = (found & (CLOSE | COLON)) == CLOSE | COLON
     if asked is not None:
@@ -209,12 +206,12 @@ def labels(page: PageContext, asked: SiteEvidence | None = None) -> NDArray[np.b
         sure[:-1] &= (asked.share[:-1] >= LABEL_SHARE) & (asked.labelled[1:] >= LABELLED_SURE)
         label |= sure
     if page.structures.tables.shape[1]:
-        label &= page.structures.table_of[page.owner] < 0
+        label &= page.structures.table_of[owner_of(page)] < 0
     return label
 
 
 def completed(
-    page: PageContext,
+    page: Page,
     probability: NDArray[np.float64],
     asked: SiteEvidence | None = None,
     label: NDArray[np.bool_] | None = None,
@@ -230,33 +227,31 @@ def completed(
     return sectioned(page, whole, asked)
 
 
-def sectioned(
-    page: PageContext, probability: NDArray[np.float64], asked: SiteEvidence | None = None
-) -> NDArray[np.float64]:
+def sectioned(page: Page, probability: NDArray[np.float64], asked: SiteEvidence | None = None) -> NDArray[np.float64]:
     """The probabilities, with those of headings, introductions, code and captions from what they belong to."""
     if not len(probability):
         return probability
-    found = page.sections
-    blocks, said, shown = page.blocks, page.evidence.said, page.shown
+    found = sections_of(page)
+    blocks, said, shown = page.blocks, evidence_of(page).said, shown_of(page)
     columns = found.level, found.heading, found.end, found.code, found.figure
-    words = page.evidence.words if asked is None else np.where(repeated(asked), 0, page.evidence.words)
+    words = evidence_of(page).words if asked is None else np.where(repeated(asked), 0, evidence_of(page).words)
     whole = raised(*columns, shown, words, probability, HIDDEN_ABOVE)
     top, is_confirmed = headline(page, probability, asked)
     if top is None:
         return whole
     lines = found.lines(top)
     whole[lines] = whole[(found.level == 0) & (shown | (whole >= HIDDEN_ABOVE))].max(initial=0.0)
-    whole[offered(blocks, said, page.evidence.words, lines.stop)] = whole[top]
+    whole[offered(blocks, said, evidence_of(page).words, lines.stop)] = whole[top]
     if (
         is_confirmed
-        and page.evidence.genre_probability[WRITTEN].sum() >= 0.5
+        and evidence_of(page).genre_probability[WRITTEN].sum() >= 0.5
         and (asked is None or asked.records < 0.5)
     ):
-        above = (whole[:top] * page.evidence.words[:top]).sum()
-        if above <= ABOVE_HEADLINE * float(whole @ page.evidence.words):
+        above = (whole[:top] * evidence_of(page).words[:top]).sum()
+        if above <= ABOVE_HEADLINE * float(whole @ evidence_of(page).words):
             whole[:top] = 0.0  # a date, the path of the page, the name of the site: the text begins with the headline
             return whole
-    whole[:top][page.evidence.text[:top] == page.evidence.text[top]] = 0.0
+    whole[:top][evidence_of(page).text[:top] == evidence_of(page).text[top]] = 0.0
     return whole
 
 
@@ -278,16 +273,16 @@ def with_code(code: NDArray[np.int32], probability: NDArray[np.float64]) -> NDAr
 
 
 def headline(
-    page: PageContext, probability: NDArray[np.float64], asked: SiteEvidence | None = None
+    page: Page, probability: NDArray[np.float64], asked: SiteEvidence | None = None
 ) -> tuple[int | None, bool]:
     """The first block of the page's headline, and whether the title confirms it.
 
     Of the best candidates it is the last that most of the content is below. A heading that the site repeats is one only
     if it is the whole title.
     """
-    content = (probability * page.evidence.words).cumsum()
+    content = (probability * evidence_of(page).words).cumsum()
     lowest = BELOW_HEADLINE * content[-1]
-    for grade, candidates in enumerate(page.headlines):
+    for grade, candidates in enumerate(headlines_of(page)):
         good = [
             k
             for k in candidates
@@ -299,13 +294,13 @@ def headline(
     return None, False
 
 
-def unemptied(page: PageContext, probability: NDArray[np.float64], asked: SiteEvidence) -> NDArray[np.float64]:
+def unemptied(page: Page, probability: NDArray[np.float64], asked: SiteEvidence) -> NDArray[np.float64]:
     """The probabilities from page and site, where the site does not empty what the page model is confident about.
 
     Of a section, and of the page, the text that the page model keeps and the site does not repeat has its probability
     from the page model again if the site's evidence leaves less than half of it.
     """
-    alone, words, heading = page.evidence.probability, page.evidence.words, page.sections.heading + 1
+    alone, words, heading = evidence_of(page).probability, evidence_of(page).words, sections_of(page).heading + 1
     sure = (alone >= 0.5) & (asked.share < SAID_OFTEN)
     for group in (heading, np.zeros_like(heading)):
         before = np.bincount(group, alone * words * sure)
@@ -316,34 +311,34 @@ def unemptied(page: PageContext, probability: NDArray[np.float64], asked: SiteEv
     return probability
 
 
-def unthinned(page: PageContext, probability: NDArray[np.float64], asked: SiteEvidence) -> NDArray[np.float64]:
+def unthinned(page: Page, probability: NDArray[np.float64], asked: SiteEvidence) -> NDArray[np.float64]:
     """The probabilities from page and site, where the site does not take items out of a list that is the page's own.
 
     Of a list that is mostly text of this page alone, and not mostly links, other pages may have some items too: two
     recipes need salt, two books have the same publisher. Its items are at least as probable as the page model thinks.
     """
-    structures, words = page.structures, page.evidence.words
+    structures, words = page.structures, evidence_of(page).words
     count = structures.lists.shape[1]
     if not count:
         return probability
-    listed = structures.list_of[page.owner]
+    listed = structures.list_of[owner_of(page)]
     is_new = asked.share < RECORD_SAID
     own = np.bincount(listed + 1, words * is_new, count + 1) >= MOST * np.bincount(listed + 1, words, count + 1)
     own[0] = False
     own[1:] &= 2 * structures.lists[3] <= structures.lists[2]
-    found: NDArray[np.float64] = np.maximum(probability, np.where(own[listed + 1], page.evidence.probability, 0.0))
+    found: NDArray[np.float64] = np.maximum(probability, np.where(own[listed + 1], evidence_of(page).probability, 0.0))
     return found
 
 
-def with_wholes(page: PageContext, verdict: Verdict) -> Verdict:
+def with_wholes(page: Page, verdict: Verdict) -> Verdict:
     """The verdict of any method with tables, lists, labels and headings as wholes: what most of a whole has, all has.
 
     Words that browsers do not show stay as they are.
     """
-    tree, blocks, said = page.tree, page.blocks, page.evidence.said
+    tree, blocks, said = page.tree, page.blocks, evidence_of(page).said
     of_run = blocks.of_run()
     any_kept = np.bincount(of_run, weights=verdict.keep_runs, minlength=len(blocks)) > 0
-    before, shown = any_kept[said], page.shown
+    before, shown = any_kept[said], shown_of(page)
     after = completed(page, pooled(page, before.astype(np.float64))) >= MOST
     added, gone = (np.zeros(len(blocks), np.bool_) for _ in range(2))
     added[said] = after & ~before & shown

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from webwinnow.cli import options as opt
-from webwinnow.cli.terminal import finish, printable, shown_progress
-from webwinnow.counted import counted
+from webwinnow.cli.terminal import finish, shown_progress
+from webwinnow.counted import counted, printable
 from webwinnow.errors import InputError
 from webwinnow.links.command_links import link_settings
 from webwinnow.links.edges import STRUCTURE

@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from webwinnow.judge.evidence import PageContext
 from webwinnow.judge.kinds import KINDS, recognise
 from webwinnow.judge.tasks import Task, for_task
 from webwinnow.judge.verdict import Verdict
-from webwinnow.page._words import blank_runs
 from webwinnow.page.linktargets import LinkTargets
+from webwinnow.page.page import Page
 from webwinnow.page.tree import PageTree
 from webwinnow.page.urls import canonical
 from webwinnow.site.learned import LearnedSite
@@ -42,7 +41,7 @@ class Edge(NamedTuple):
     kept: bool
 
 
-def page_edges(page: PageContext, verdict: Verdict, task: Task, site: LearnedSite | None = None) -> list[Edge]:
+def page_edges(page: Page, verdict: Verdict, task: Task, site: LearnedSite | None = None) -> list[Edge]:
     """The links of a page to other pages, in page order, each text to each URL once.
 
     The kind of a link is that of its text's region, or of its element where it has no text. A link that passes the
@@ -57,7 +56,7 @@ def page_edges(page: PageContext, verdict: Verdict, task: Task, site: LearnedSit
     found = recognise(page, verdict, site)
     wanted = for_task(page, verdict, task, site, found=found)
     region, (node_kind, node_score) = found.regions.of_run(), found.on_nodes()
-    with_text = np.flatnonzero(~blank_runs(tree.text, tree.run_start))
+    with_text = np.flatnonzero(tree.written_runs)
     first_run = np.searchsorted(tree.run_start[:-1], tree.text_start[nodes])
     last_run = np.searchsorted(tree.run_start[:-1], tree.text_end[nodes])
     source, lead = canonical(tree.url), LinkTargets(tree.url)

@@ -27,14 +27,14 @@ from webwinnow.links.graph import (
     pagerank,
 )
 from webwinnow.links.stage_links import LINK_FIELDS
-from webwinnow.page.records import PageRecord
 from webwinnow.page.urls import SiteKey, canonical
 from webwinnow.progress import no_progress
 from webwinnow.record.fields import Field, FieldKind
 from webwinnow.run.outputparts import clean_all
 from webwinnow.run.outputs import check_apart, check_output, output_format, write_output
+from webwinnow.run.pagestore import read_parts
 from webwinnow.run.parsedcollection import OpenOptions, ParsedCollection
-from webwinnow.run.rows import read_parts, well_typed
+from webwinnow.run.rows import well_typed
 from webwinnow.run.settings import RunSettings
 from webwinnow.run.tablefiles import TableFile, are_tables
 from webwinnow.run.unpacking import InputProblem, ProblemListener, ignore_problem
@@ -238,7 +238,7 @@ class _Links:
         return found
 
     def _site_of(self, url: str) -> str:
-        return self.site_by.name(self.site_by.of(PageRecord(url=url, body=b"")), url)
+        return self.site_by.name(self.site_by.of(url), url)
 
     def ranked(self, settings: RankSettings, note: ProblemListener) -> Ranking:
         """Rank the pages; `note` is called with the root pages that are not among them."""

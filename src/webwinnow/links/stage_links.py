@@ -6,12 +6,10 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from webwinnow.errors import SettingsError
-from webwinnow.judge.evidence import PageContext
 from webwinnow.judge.tasks import DEFAULT_TASK, TASKS
 from webwinnow.links.edges import page_edges
 from webwinnow.record.cleaner import CleanPage
-from webwinnow.record.fields import Field, FieldKind, Fields
-from webwinnow.run.rows import record_line
+from webwinnow.record.fields import Field, FieldKind, Fields, record_line
 from webwinnow.run.stages import Stage, Tally
 
 if TYPE_CHECKING:
@@ -46,7 +44,7 @@ class LinkStage(Stage):
 
     def page_lines(self, clean: CleanPage, about: dict[str, str | None]) -> tuple[bytes, list[Tally]]:
         """A line for each link of a page."""
-        edges = page_edges(PageContext(clean.tree, blocks=clean.blocks), clean.verdict, self.run.task, clean.model)
+        edges = page_edges(clean.page, clean.verdict, self.run.task, clean.model)
         lines = [record_line(edge._asdict() | about, LINK_FIELDS) for edge in edges if edge.kept or self.with_removed]
         counts = Counter((KEPT if edge.kept else REMOVED, edge.kind or "unknown") for edge in edges)
         return b"".join(lines), [(table, kind, number) for (table, kind), number in sorted(counts.items())]

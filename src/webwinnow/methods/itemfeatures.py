@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from webwinnow.page._nodes import nearest
 from webwinnow.page.blocks import Blocks, cut, runs_of_nodes
-from webwinnow.page.records import PageRecord
 from webwinnow.page.tree import PageTree
 from webwinnow.page.urls import SiteKey, resolve_web
 
@@ -124,9 +123,8 @@ class _Url:
 
     @classmethod
     def of(cls, url: str) -> _Url:
-        page = PageRecord(url=url, body=b"")
         path = url.partition("?")[0].partition("#")[0].split("/")
-        return cls(url, _HOST.of(page), _DOMAIN.of(page), [folder for folder in path[3:-1] if folder])
+        return cls(url, _HOST.of(url), _DOMAIN.of(url), [folder for folder in path[3:-1] if folder])
 
 
 Row = tuple[int, str, list[float], Iterator[str]]

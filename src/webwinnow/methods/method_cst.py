@@ -3,40 +3,44 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.judge import verdict as reasons
-from webwinnow.judge.evidence import PageContext
 from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible, without_site
-from webwinnow.methods.settings import MethodSettings, gamma, min_pages, overlap, setting, share, yes_or_no
+from webwinnow.methods.registry import Method
+from webwinnow.methods.settings import Gamma, MinPages, Overlap
 from webwinnow.page.blocks import Blocks
+from webwinnow.page.page import Page
+from webwinnow.settings import Settings, setting, share
 from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
 from webwinnow.site.learned import LearnedSite
+from webwinnow.site.sitetree import JoinSettings
 
 _WEIGHTS = CstWeightSettings()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CstSettings(MethodSettings):
+class CstSettings(Settings):
     """Settings of method `cst`. The default weight is the best on `sites-news`, and flat around: `run.py sst`."""
 
-    weight: float = share(0.5, "keep a block whose words have at least this mean weight")
-    min_pages: int = min_pages()
-    gamma: float = gamma()
-    overlap: float = overlap()
-    mapped: bool = setting(
-        _WEIGHTS.mapped, "weight as MapCST does (4.3.3) rather than exactly (5-10)", "yes or no", yes_or_no
+    weight: Annotated[float, share("keep a block whose words have at least this mean weight")] = 0.5
+    min_pages: MinPages = 3
+    gamma: Gamma = JoinSettings().gamma
+    overlap: Overlap = JoinSettings().overlap
+    mapped: Annotated[bool, setting("weight as MapCST does (4.3.3) rather than exactly (5-10)")] = _WEIGHTS.mapped
+    informative: Annotated[float, share("if mapped, weights of at least this count as 1 (u of 4.3.3)")] = (
+        _WEIGHTS.informative
     )
-    informative: float = share(_WEIGHTS.informative, "if mapped, weights of at least this count as 1 (u of 4.3.3)")
-    meaningless: float = share(_WEIGHTS.meaningless, "if mapped, weights below this count as 0 (m of 4.3.3)")
-    alone: float = share(
-        _WEIGHTS.alone, "NodeImp of an element with one tag node: 0 in the thesis (5-6), 1 in Yi and Liu (eq. 1)"
-    )
+    meaningless: Annotated[float, share("if mapped, weights below this count as 0 (m of 4.3.3)")] = _WEIGHTS.meaningless
+    alone: Annotated[
+        float, share("NodeImp of an element with one tag node: 0 in the thesis (5-6), 1 in Yi and Liu (eq. 1)")
+    ] = _WEIGHTS.alone
 
-    def __post_init__(self) -> None:
-        MethodSettings.__post_init__(self)
+    def validate(self) -> None:
+        """Raise `SettingsError` if the weights cannot be as these settings say."""
         _ = self.weights
 
     @property
@@ -45,7 +49,7 @@ class CstSettings(MethodSettings):
         return CstWeightSettings(**{one.name: getattr(self, one.name) for one in fields(CstWeightSettings)})
 
 
-def clean(page: PageContext, model: LearnedSite | None, settings: CstSettings) -> Verdict:
+def clean(page: Page, model: LearnedSite | None, settings: CstSettings) -> Verdict:
     """Keep the blocks whose mean weight per word (5-10) is high; a block without words follows the one before."""
     note = without_site(model, settings.min_pages)
     if note is not None or model is None:
@@ -58,6 +62,15 @@ def clean(page: PageContext, model: LearnedSite | None, settings: CstSettings) -
     score = verdict.keep.astype(np.float32)
     score[tree.run_owner] = mean[of_run]
     return replace(verdict, score=score, weight=score)
+
+
+METHOD = Method(
+    "cst",
+    "keep blocks whose words have a high weight in the compressed structure tree (thesis 4.3)",
+    clean,
+    parts=frozenset({"cst"}),
+    settings=CstSettings,
+)
 
 
 def block_weights(blocks: Blocks, weights: FeatureWeights) -> NDArray[np.float64]:

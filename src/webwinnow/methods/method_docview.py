@@ -17,11 +17,14 @@ from numpy.typing import NDArray
 from webwinnow.judge import verdict as reasons
 from webwinnow.judge.verdict import Verdict, keep_by_reason
 from webwinnow.methods import _view
-from webwinnow.methods.viewsettings import METHOD, OURS, ViewSettings, filled, forces
+from webwinnow.methods.registry import Method
+from webwinnow.methods.viewsettings import DOCVIEW, OURS, ViewSettings, filled, forces
 from webwinnow.page._words import word_spans
 from webwinnow.page.markup import ATTRIBUTE_CODE, CUSTOM_TAG, HIDDEN, TAG_CODE
+from webwinnow.page.page import Page
 from webwinnow.page.tree import PageTree, Words
 from webwinnow.page.words import stop_list_of
+from webwinnow.site.learned import LearnedSite
 
 Mask = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -358,13 +361,13 @@ def _host(url: str) -> str:
 # Cleaning by the type of the page (4.2)
 
 
-def clean(tree: PageTree, settings: ViewSettings | None = None) -> Verdict:
+def clean(page: Page, _model: LearnedSite | None, settings: ViewSettings) -> Verdict:
     """Method `docview`: keep the topic blocks of a topic page, the central area of a hub, and the images of an image
     page with their text.
 
     What is kept stays in its place, so two pages of one template give two topic content pages of one template.
     """
-    settings = filled(settings or ViewSettings(), METHOD)
+    tree, settings = page.tree, filled(settings, DOCVIEW)
     blocks = TagTree.of(tree, None, settings)
     central = central_blocks(blocks)
     found = page_type(blocks, central[blocks.block_of_word], int(blocks.images[central].sum()), settings)
@@ -379,11 +382,19 @@ def clean(tree: PageTree, settings: ViewSettings | None = None) -> Verdict:
         if found == IMAGE:
             images = _and_above(tree, shown_images(tree), keep[blocks.of_node])
     none = np.zeros(0, np.float32)
-    verdict = keep_by_reason(tree, METHOD, reason[blocks.of_run], (kept,), removed, none, add=images)
+    verdict = keep_by_reason(tree, DOCVIEW, reason[blocks.of_run], (kept,), removed, none, add=images)
     kept_words = verdict.keep_runs[blocks.word_run]
     inside = blocks.around(blocks.block_of_word[kept_words])
     weight = block_weights(blocks.parent, block_force(blocks, kept_words, settings), inside, settings)[blocks.of_node]
     return replace(verdict, score=verdict.keep.astype(np.float32), weight=weight.astype(np.float32))
+
+
+METHOD = Method(
+    "docview",
+    "keep blocks by the type of the page (DocView 4.2), judged by the page alone",
+    clean,
+    settings=ViewSettings,
+)
 
 
 def _around_images(blocks: TagTree, central: Mask) -> Mask:

@@ -9,17 +9,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.counted import counted
-from webwinnow.judge.evidence import PageContext
 from webwinnow.judge.verdict import KEPT_REASON, NOISY_ITEM_REASON, Verdict, keep_by_reason
 from webwinnow.methods.itemfeatures import ITEM_KINDS, Items, items_of
-from webwinnow.methods.settings import MethodSettings, absolute_path, setting
+from webwinnow.methods.registry import Method
+from webwinnow.methods.settings import file_setting
 from webwinnow.page._nodes import topmost
+from webwinnow.page.page import Page
+from webwinnow.settings import Settings, setting
 from webwinnow.site.learned import LearnedSite
 from webwinnow.storage.modelfile import ModelFormat
 
@@ -180,20 +182,14 @@ def _shipped() -> ItemModel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ItemSettings(MethodSettings):
+class ItemSettings(Settings):
     """Settings of method `items`."""
 
-    noisy: float = setting(
-        0.5,
-        "remove an item that is noisy with a higher probability",
-        "a number from 0 to below 1",
-        float,
-        lambda v: 0.0 <= v < 1.0,
-    )
-    trees: str | None = setting(None, "decision trees to use instead of those that ship", "a file", absolute_path)
+    noisy: Annotated[float, setting("remove an item that is noisy with a higher probability", least=0, below=1)] = 0.5
+    trees: Annotated[str | None, file_setting("decision trees to use instead of those that ship")] = None
 
 
-def clean(page: PageContext, _model: LearnedSite | None, settings: ItemSettings) -> Verdict:
+def clean(page: Page, _model: LearnedSite | None, settings: ItemSettings) -> Verdict:
     """Drop the text of nepotistic links, and advertisement images."""
     tree = page.tree
     model = ItemModel.load(None if settings.trees is None else Path(settings.trees))
@@ -207,3 +203,11 @@ def clean(page: PageContext, _model: LearnedSite | None, settings: ItemSettings)
     in_noisy_link = topmost(tree.parent, noisy["link"]) >= 0
     reason = np.where(in_noisy_link, NOISY_ITEM_REASON, KEPT_REASON)[tree.run_owner]
     return keep_by_reason(tree, "items", reason, (KEPT_REASON,), NOISY_ITEM_REASON, score, drop=noisy["image"])
+
+
+METHOD = Method(
+    "items",
+    "remove nepotistic links and advertisement images, found by decision trees (thesis 3.1)",
+    clean,
+    settings=ItemSettings,
+)

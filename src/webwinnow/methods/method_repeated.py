@@ -3,34 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from webwinnow.judge.evidence import PageContext
 from webwinnow.judge.verdict import HIDDEN_REASON, KEPT_REASON, REPEATED_REASON, Verdict, keep_around, without_site
-from webwinnow.methods.settings import MethodSettings, min_pages, setting
+from webwinnow.methods.registry import Method
+from webwinnow.methods.settings import MinPages
+from webwinnow.page.page import Page
+from webwinnow.settings import Settings, setting
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.sums import block_keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RepeatedSettings(MethodSettings):
+class RepeatedSettings(Settings):
     """Settings of method `repeated`."""
 
-    share: float = setting(
-        0.5,
-        "remove a text that is on at least this share of the learned pages",
-        "a number above 0, at most 1",
-        float,
-        lambda v: 0.0 < v <= 1.0,
-    )
-    min_pages: int = min_pages()
+    share: Annotated[
+        float, setting("remove a text that is on at least this share of the learned pages", above=0, most=1)
+    ] = 0.5
+    min_pages: MinPages = 3
 
 
-def clean(page: PageContext, model: LearnedSite | None, settings: RepeatedSettings) -> Verdict:
+def clean(page: Page, model: LearnedSite | None, settings: RepeatedSettings) -> Verdict:
     """Keep what is visible and not repeated on the site; each block of text is kept or removed as a whole."""
     tree, blocks = page.tree, page.blocks
-    visible = tree.visible[tree.run_owner]
+    visible = tree.visible_runs
     note = without_site(model, settings.min_pages)
     if note is not None or model is None:
         share = np.zeros(len(blocks))
@@ -54,3 +53,12 @@ def clean(page: PageContext, model: LearnedSite | None, settings: RepeatedSettin
         kind=np.zeros(len(tree), np.uint8),
         note=note,
     )
+
+
+METHOD = Method(
+    "repeated",
+    "remove only what the site repeats",
+    clean,
+    parts=frozenset({"texts"}),
+    settings=RepeatedSettings,
+)

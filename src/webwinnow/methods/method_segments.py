@@ -3,41 +3,52 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
+from webwinnow.errors import SettingsError
 from webwinnow.judge import verdict as reasons
-from webwinnow.judge.evidence import PageContext
 from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible, without_site
-from webwinnow.methods.settings import MethodSettings, min_pages, setting, share, stop_words
+from webwinnow.methods.registry import Method
+from webwinnow.methods.settings import MinPages, StopWords
+from webwinnow.page.page import Page
 from webwinnow.page.words import StopList, stop_list_of
+from webwinnow.settings import Settings, setting, share
 from webwinnow.site.learned import LearnedSite
-from webwinnow.site.segmenttable import GRID, LITTLE_GAIN, MOST_FEATURES, SEGMENTATIONS, STEP
+from webwinnow.site.segmenttable import GRID, LITTLE_GAIN, MOST_FEATURES, STEP, Segmentation
+
+_STEP_EXPECTED = f"a multiple of {1 / GRID} up to 1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SegmentSettings(MethodSettings):
+class SegmentSettings(Settings):
     """Settings of method `segments`."""
 
-    by: str = setting(
-        "tables",
-        "what divides a page into blocks",
-        f"one of {', '.join(SEGMENTATIONS)}",
-        str,
-        SEGMENTATIONS.__contains__,
-    )
-    threshold: float | None = share(None, "keep a block up to this entropy; none for the site's own")
-    step: float = setting(
-        STEP,
-        "the site's own threshold: interval of the thresholds tried, from 0 to 1",
-        f"a multiple of {1 / GRID} up to 1",
+    by: Annotated[Segmentation, setting("what divides a page into blocks")] = "tables"
+    threshold: Annotated[float | None, share("keep a block up to this entropy; none for the site's own")] = None
+    step: Annotated[
         float,
-        lambda v: 0.0 < v <= 1.0 and round(v * GRID) == round(v * GRID, 6),
+        setting(
+            "the site's own threshold: interval of the thresholds tried, from 0 to 1",
+            above=0,
+            most=1,
+            expected=_STEP_EXPECTED,
+        ),
+    ] = STEP
+    features: Annotated[float, share("the site's own threshold: least share of the site's words that it includes")] = (
+        MOST_FEATURES
     )
-    features: float = share(MOST_FEATURES, "the site's own threshold: least share of the site's words that it includes")
-    gain: float = share(LITTLE_GAIN, "the site's own threshold: largest share of words that the next step may add")
-    stop_words: tuple[str, ...] | None = stop_words()
-    min_pages: int = min_pages()
+    gain: Annotated[float, share("the site's own threshold: largest share of words that the next step may add")] = (
+        LITTLE_GAIN
+    )
+    stop_words: StopWords = None
+    min_pages: MinPages = 3
+
+    def validate(self) -> None:
+        """Raise `SettingsError` if the thresholds tried are not those of a table."""
+        if round(self.step * GRID) != round(self.step * GRID, 6):
+            raise SettingsError(f"step is {self.step}: expected {_STEP_EXPECTED}")
 
     @property
     def stop_list(self) -> StopList:
@@ -45,7 +56,7 @@ class SegmentSettings(MethodSettings):
         return stop_list_of(self.stop_words)
 
 
-def clean(page: PageContext, model: LearnedSite | None, settings: SegmentSettings) -> Verdict:
+def clean(page: Page, model: LearnedSite | None, settings: SegmentSettings) -> Verdict:
     """Keep the blocks whose entropy (4-2) is at most the threshold."""
     tree = page.tree
     note = without_site(model, settings.min_pages)
@@ -60,3 +71,12 @@ def clean(page: PageContext, model: LearnedSite | None, settings: SegmentSetting
     reason = np.where(entropy <= threshold, reasons.INFORMATIVE_REASON, reasons.REDUNDANT_REASON)[tree.run_owner]
     score = (1.0 - entropy).astype(np.float32)
     return keep_by_reason(tree, "segments", reason, (reasons.INFORMATIVE_REASON,), reasons.REDUNDANT_REASON, score)
+
+
+METHOD = Method(
+    "segments",
+    "keep tables whose words distinguish pages (Lin and Ho; thesis 3.2)",
+    clean,
+    parts=frozenset({"segments"}),
+    settings=SegmentSettings,
+)

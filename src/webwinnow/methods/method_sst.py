@@ -8,43 +8,44 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.counted import counted
 from webwinnow.judge import verdict as reasons
-from webwinnow.judge.evidence import PageContext
 from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible, without_site
-from webwinnow.methods.settings import MethodSettings, gamma, min_pages, overlap, setting, share, yes_or_no
-from webwinnow.page._words import word_spans
+from webwinnow.methods.registry import Method
+from webwinnow.methods.settings import Gamma, MinPages, Overlap
 from webwinnow.page.blocks import cut
 from webwinnow.page.markup import TAG_CODE
+from webwinnow.page.page import Page
 from webwinnow.page.tree import PageTree
+from webwinnow.settings import Settings, setting, share
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.mapping import NOWHERE
 from webwinnow.site.noisemap import Mapped, NoiseSettings
+from webwinnow.site.sitetree import JoinSettings
 
-
-def _whole_runs(default: bool) -> Any:
-    about = "remove locally noisy words (1 - H below epsilon) only where all words of a run are"
-    return setting(default, about, "true or false", yes_or_no)
+_WholeRuns = Annotated[
+    bool, setting("remove locally noisy words (1 - H below epsilon) only where all words of a run are")
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SstSettings(MethodSettings):
+class SstSettings(Settings):
     """Settings of method `sst`, by default those of the thesis; it has no value for the threshold."""
 
     TREE: ClassVar[str] = "sst"
 
-    threshold: float | None = share(None, "remove elements up to this importance; none for the site's own")
-    min_pages: int = min_pages()
-    gamma: float = gamma()
-    overlap: float = overlap()
-    attenuation: float = share(NoiseSettings().attenuation, "weight of the styles below an element (5-2)")
-    epsilon: float = share(NoiseSettings().epsilon, "a word with 1 - H below this is locally noisy (4.2.5)")
-    whole_runs: bool = _whole_runs(False)
+    threshold: Annotated[float | None, share("remove elements up to this importance; none for the site's own")] = None
+    min_pages: MinPages = 3
+    gamma: Gamma = JoinSettings().gamma
+    overlap: Overlap = JoinSettings().overlap
+    attenuation: Annotated[float, share("weight of the styles below an element (5-2)")] = NoiseSettings().attenuation
+    epsilon: Annotated[float, share("a word with 1 - H below this is locally noisy (4.2.5)")] = NoiseSettings().epsilon
+    whole_runs: _WholeRuns = False
 
     @property
     def noise(self) -> NoiseSettings:
@@ -58,10 +59,10 @@ class AlignedSettings(SstSettings):
 
     TREE: ClassVar[str] = "aligned"
 
-    whole_runs: bool = _whole_runs(True)
+    whole_runs: _WholeRuns = True
 
 
-def clean(page: PageContext, model: LearnedSite | None, settings: SstSettings) -> Verdict:
+def clean(page: Page, model: LearnedSite | None, settings: SstSettings) -> Verdict:
     """Drop what maps onto noisy elements and what is locally noisy; what the tree does not know may be meaningful."""
     tree, name = page.tree, settings.TREE
     note = without_site(model, settings.min_pages)
@@ -69,7 +70,7 @@ def clean(page: PageContext, model: LearnedSite | None, settings: SstSettings) -
         return keep_visible(tree, name, note)
     noise = model.noise_map(name, settings.noise)
     mapped = noise.lay(tree, model.thresholds[name] if settings.threshold is None else settings.threshold)
-    _, runs, _, _ = word_spans(tree.text, tree.run_start, tree.visible[tree.run_owner])
+    runs = tree.words.run
     noisy, unmatched = mapped.noisy[tree.run_owner], mapped.unmatched[tree.run_owner]
     reason = np.select(
         [noisy, unmatched, mapped.dull_runs(runs, tree.run_count)],
@@ -84,6 +85,15 @@ def clean(page: PageContext, model: LearnedSite | None, settings: SstSettings) -
         return verdict
     outputs = np.concatenate((verdict.keep_runs[runs], verdict.keep[mapped.owner[len(runs) :]]))
     return replace(verdict, removed_features=mapped.dull & outputs)
+
+
+METHOD = Method(
+    "sst",
+    "remove what is noise in the site style tree, as published (thesis 4.2)",
+    clean,
+    parts=frozenset({"sst"}),
+    settings=SstSettings,
+)
 
 
 def _noisy_images(tree: PageTree, mapped: Mapped) -> NDArray[np.bool_]:
@@ -119,10 +129,10 @@ def try_thresholds(
     """Clean some pages at each threshold and at the model's own, with the other settings of `sst` or `aligned`."""
     settings = replace(settings or SstSettings(), min_pages=1)
     blocks = [cut(tree) for tree in trees]
-    kept_before = [tree.visible[tree.run_owner] for tree in trees]
+    kept_before = [tree.visible_runs for tree in trees]
     trials = []
     for threshold in sorted({*tried, model.thresholds[settings.TREE]}):
-        verdicts = [clean(PageContext(tree), model, replace(settings, threshold=threshold)) for tree in trees]
+        verdicts = [clean(Page(tree), model, replace(settings, threshold=threshold)) for tree in trees]
         masks = [verdict.keep_runs for verdict in verdicts]
         reduced = [verdict.reduced(tree) for tree, verdict in zip(trees, verdicts, strict=True)]
         words = tuple(int(tree.run_words[mask].sum()) for tree, mask in zip(reduced, masks, strict=True))

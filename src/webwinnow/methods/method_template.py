@@ -5,42 +5,41 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 
 from webwinnow.errors import InputError
 from webwinnow.judge import verdict as reasons
-from webwinnow.judge.evidence import PageContext
 from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible, without_site
-from webwinnow.methods.settings import MethodSettings, absolute_path, setting
+from webwinnow.methods.registry import Method
+from webwinnow.methods.settings import file_setting
+from webwinnow.page.page import Page
 from webwinnow.page.words import SHINGLE_SIZE
+from webwinnow.settings import Setting, Settings, setting
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.pagelets import MOST, PAGELET_LINKS, SKETCH_HASHES, TEMPLATE_PAGES, PageletSettings, pagelets_of
 from webwinnow.site.templates import TemplateList
 
 
-def _count(default: int, about: str) -> Any:
-    return setting(default, f"{about}; read when a site is learned", f"from 1 to {MOST}", int, lambda v: 1 <= v <= MOST)
+def _count(about: str) -> Setting:
+    return setting(f"{about}; read when a site is learned", least=1, most=MOST)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TemplateSettings(MethodSettings):
+class TemplateSettings(Settings):
     """Settings of method `template`. `links`, `shingle` and `hashes` are read when a site is learned."""
 
-    links: int = _count(PAGELET_LINKS, "k: an element with a child of so many links is not a pagelet")
-    shingle: int = _count(SHINGLE_SIZE, "words, links or images in a row that are hashed together")
-    hashes: int = _count(SKETCH_HASHES, "smallest hashes that two pagelets must share to be equal")
-    pages: int = setting(
-        TEMPLATE_PAGES,
-        "a pagelet on at least this many learned pages of the site is a template",
-        f"{TEMPLATE_PAGES} or more",
+    links: Annotated[int, _count("k: an element with a child of so many links is not a pagelet")] = PAGELET_LINKS
+    shingle: Annotated[int, _count("words, links or images in a row that are hashed together")] = SHINGLE_SIZE
+    hashes: Annotated[int, _count("smallest hashes that two pagelets must share to be equal")] = SKETCH_HASHES
+    pages: Annotated[
         int,
-        lambda v: v >= TEMPLATE_PAGES,
-    )
-    found: str | None = setting(
-        None, "a list that `webwinnow lists templates` wrote; it decides instead of the site", "a file", absolute_path
-    )
+        setting("a pagelet on at least this many learned pages of the site is a template", least=TEMPLATE_PAGES),
+    ] = TEMPLATE_PAGES
+    found: Annotated[
+        str | None, file_setting("a list that `webwinnow lists templates` wrote; it decides instead of the site")
+    ] = None
 
     @property
     def pagelets(self) -> PageletSettings:
@@ -48,7 +47,7 @@ class TemplateSettings(MethodSettings):
         return PageletSettings(links=self.links, shingle=self.shingle, hashes=self.hashes)
 
 
-def clean(page: PageContext, model: LearnedSite | None, settings: TemplateSettings) -> Verdict:
+def clean(page: Page, model: LearnedSite | None, settings: TemplateSettings) -> Verdict:
     """Drop the pagelets that are templates; keep the others and what is in no pagelet."""
     tree = page.tree
     note = without_site(model, settings.pages) if settings.found is None else None
@@ -69,6 +68,15 @@ def clean(page: PageContext, model: LearnedSite | None, settings: TemplateSettin
     return keep_by_reason(
         tree, "template", reason, (reasons.KEPT_REASON,), reasons.TEMPLATE_REASON, score, drop=dropped
     )
+
+
+METHOD = Method(
+    "template",
+    "remove the pagelets that pages share (Bar-Yossef and Rajagopalan; thesis 3.3)",
+    clean,
+    parts=frozenset({"pagelets"}),
+    settings=TemplateSettings,
+)
 
 
 def _list(path: str) -> TemplateList:

@@ -10,22 +10,24 @@ search goes into the segment with most of the text, while there is one. The thre
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.judge import verdict as reasons
-from webwinnow.judge.evidence import PageContext
 from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible
 from webwinnow.judge.visualevidence import unseen_reason
-from webwinnow.methods.settings import MethodSettings, setting, share
+from webwinnow.methods.registry import Method
 from webwinnow.methods.visualsegments import GRANULARITY, Segments, segments
 from webwinnow.page._nodes import nearest
 from webwinnow.page._words import word_spans
 from webwinnow.page.layout import PageLayout
 from webwinnow.page.markup import TAG_CODE
+from webwinnow.page.page import Page
 from webwinnow.page.tree import PageTree
 from webwinnow.page.visualcues import VisualCues
+from webwinnow.settings import Settings, setting, share
 from webwinnow.site.learned import LearnedSite
 
 WITHOUT_LAYOUT = "the page was not rendered, so nothing is known of its layout; nothing was removed"
@@ -36,22 +38,23 @@ HEADLINE_FONT = 1.4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VisualSettings(MethodSettings):
+class VisualSettings(Settings):
     """Settings of method `visual`."""
 
-    granularity: int = setting(
-        GRANULARITY,
-        "weight from which a separator divides a segment: gap in pixels, with what colours and fonts add",
-        "a number of 1 or more",
+    granularity: Annotated[
         int,
-        lambda v: v >= 1,
-    )
-    descend: float = share(0.75, "go into a segment that has at least this share of the text of the one around it")
-    links: float = share(0.5, "a segment with a larger share of its words in links is a block of links")
-    column: float = share(0.1, "a segment with a smaller share of its width in the main column is beside it")
+        setting(
+            "weight from which a separator divides a segment: gap in pixels, with what colours and fonts add", least=1
+        ),
+    ] = GRANULARITY
+    descend: Annotated[
+        float, share("go into a segment that has at least this share of the text of the one around it")
+    ] = 0.75
+    links: Annotated[float, share("a segment with a larger share of its words in links is a block of links")] = 0.5
+    column: Annotated[float, share("a segment with a smaller share of its width in the main column is beside it")] = 0.1
 
 
-def clean(page: PageContext, _model: LearnedSite | None, settings: VisualSettings) -> Verdict:
+def clean(page: Page, _model: LearnedSite | None, settings: VisualSettings) -> Verdict:
     """Keep the segments of the central part; without a layout, everything that is visible."""
     tree, cues, layout = page.tree, page.visual, page.tree.layout
     if cues is None or layout is None:
@@ -70,6 +73,14 @@ def clean(page: PageContext, _model: LearnedSite | None, settings: VisualSetting
         keep = inside
     keep |= _headlines(tree, layout, cues, found, found.box[main]) & central & ~hub
     return _verdict(tree, cues, found, keep, hub, text, words)
+
+
+METHOD = Method(
+    "visual",
+    "keep the central text-rich part of a rendered page, segmented along visual separators (VIPS)",
+    clean,
+    settings=VisualSettings,
+)
 
 
 def _words(tree: PageTree, cues: VisualCues, found: Segments) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

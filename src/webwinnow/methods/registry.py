@@ -1,160 +1,182 @@
-"""The cleaning methods by name, and their settings. Each is a module of `cleaning/`; `docview` has its own package."""
+"""The cleaning methods by name, and their settings. A method is the constant `METHOD` of its file `method_NAME.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, Self
 
+from webwinnow import plugins
 from webwinnow.errors import SettingsError
-from webwinnow.judge import combined, explanations, page
-from webwinnow.judge.evidence import PageContext
-from webwinnow.judge.page import PageSettings
-from webwinnow.judge.verdict import Verdict, keep_visible
 from webwinnow.judge.wholes import WholesSettings
-from webwinnow.methods import method_cst as cst
-from webwinnow.methods import method_items as items
-from webwinnow.methods import method_repeated as repeated
-from webwinnow.methods import method_segments as segments
-from webwinnow.methods import method_sst as sst
-from webwinnow.methods import method_template as template
-from webwinnow.methods import method_visual as visual
-from webwinnow.methods.method_cst import CstSettings
-from webwinnow.methods.method_items import ItemSettings
-from webwinnow.methods.method_repeated import RepeatedSettings
-from webwinnow.methods.method_segments import SegmentSettings
-from webwinnow.methods.method_sst import AlignedSettings, SstSettings
-from webwinnow.methods.method_template import TemplateSettings
-from webwinnow.methods.method_visual import VisualSettings
-from webwinnow.methods.settings import Setting, SettingGroups
-from webwinnow.methods.viewsettings import ViewSettings
-from webwinnow.site.learned import LearnedSite
-from webwinnow.site.sitetree import JoinSettings
-from webwinnow.site.sums import BLOCKS, PAGELETS, SEGMENTS, TEXTS, SiteSums
+from webwinnow.settings import Listed, Settings
 
+if TYPE_CHECKING:
+    from webwinnow.judge.explanations import Causes
+    from webwinnow.judge.verdict import Verdict
+    from webwinnow.page.page import Page
+    from webwinnow.site.learned import LearnedSite
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CleaningSettings(SettingGroups):
-    """The settings of all methods; each method reads its own. `combined` reads those of `page`.
-
-    `docview` are also the settings of type, keywords, abstract and relevant links in the records of every method.
-    `wholes` applies to every method except `page` and `combined`.
-    """
-
-    repeated: RepeatedSettings = field(default_factory=RepeatedSettings)
-    sst: SstSettings = field(default_factory=SstSettings)
-    aligned: AlignedSettings = field(default_factory=AlignedSettings)
-    cst: CstSettings = field(default_factory=CstSettings)
-    page: PageSettings = field(default_factory=PageSettings)
-    template: TemplateSettings = field(default_factory=TemplateSettings)
-    segments: SegmentSettings = field(default_factory=SegmentSettings)
-    items: ItemSettings = field(default_factory=ItemSettings)
-    visual: VisualSettings = field(default_factory=VisualSettings)
-    docview: ViewSettings = field(default_factory=ViewSettings)
-    wholes: WholesSettings = field(default_factory=WholesSettings)
-
-    @property
-    def joins(self) -> dict[str, JoinSettings]:
-        """How the trees of a site are finished when it is learned (`LearnedSite.of`)."""
-        trees: dict[str, SstSettings | CstSettings] = {"sst": self.sst, "aligned": self.aligned, "cst": self.cst}
-        return {name: JoinSettings(gamma=own.gamma, overlap=own.overlap) for name, own in trees.items()}
-
-    def learned(self, sums: SiteSums) -> LearnedSite:
-        """The model of a site from its sums, with the thresholds of these settings where they have some."""
-        model = LearnedSite.of(sums, self.joins)
-        for own in (self.sst, self.aligned):
-            if own.threshold is not None and own.TREE in model.noise_trees:
-                model = model.with_threshold(own.threshold, own.TREE)
-        return model
+DEFAULT_METHOD = "combined"
+WHOLES = "wholes"
+"""The group of settings that is no method's: it applies to every method except those that use the group `page`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
     """A cleaning method: `clean(page, model, settings)` returns the verdict on a page.
 
-    `parts` are what it needs learned of the site. `group` names its settings in `CleaningSettings`. `explain(page,
-    model, settings)` returns the causes of the blocks' scores, where a method can.
+    `parts` are the learned parts of the site that it needs. `settings` is the class of its settings, `group` their name
+    in `CleaningSettings`, by default that of the method. `explain(page, model, settings)` returns the causes of the
+    blocks' scores, where a method can.
     """
 
     name: str
     about: str
-    parts: frozenset[str]
-    clean: Callable[[PageContext, LearnedSite | None, Any], Verdict]
+    clean: Callable[[Page, LearnedSite | None, Any], Verdict]
+    parts: frozenset[str] = frozenset()
+    settings: type[Settings] | None = None
+    explain: Callable[[Page, LearnedSite | None, Any], Causes] | None = None
     group: str | None = None
-    explain: Callable[[PageContext, LearnedSite | None, Any], explanations.Causes] | None = None
-    learns: bool = field(init=False)
-    """Whether it needs a model of the site."""
-    scores: bool = field(init=False)
-    """Whether it learns a site from the page model's scores of its pages."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "learns", bool(self.parts))
-        object.__setattr__(self, "scores", BLOCKS in self.parts)
+        if self.group is None and self.settings is not None:
+            object.__setattr__(self, "group", self.name)
+
+    @property
+    def learns(self) -> bool:
+        """Whether it needs a model of the site."""
+        return bool(self.parts)
+
+    @property
+    def scores(self) -> bool:
+        """Whether it learns a site from the page model's scores of its pages alone."""
+        return self.parts == {"blocks"}
 
     def reads(self, group: str) -> bool:
         """Whether settings of this group have an effect with this method; `docview` has one on every record."""
-        return group in (self.group, "docview") or (group == "wholes" and self.group != "page")
+        return group in (self.group, "docview") or (group == WHOLES and self.group != "page")
+
+    def listed(self) -> tuple[Listed, ...]:
+        """Its settings; empty if it has none."""
+        return () if self.settings is None or self.group is None else self.settings.listed(self.group)
+
+
+def method_named(name: str) -> Method:
+    """The method of that name, ours or a plug-in. Raises `SettingsError` with the names that there are."""
+    method: Method = plugins.load("method", name).METHOD
+    return method
+
+
+def method_names(*, ours: bool = True) -> list[str]:
+    """The names of the methods, the default first; with `ours=False` also those that other packages install."""
+    return sorted(
+        plugins.built_in("method") if ours else plugins.names("method"), key=lambda n: (n != DEFAULT_METHOD, n)
+    )
+
+
+def all_methods() -> dict[str, Method]:
+    """Every method by name, those of other packages too."""
+    return {name: method_named(name) for name in method_names(ours=False)}
+
+
+@cache
+def _defaults(group: str) -> Settings:
+    """The default settings of a group. Raises `SettingsError` for an unknown one."""
+    if group == WHOLES:
+        return WholesSettings()
+    method = method_named(group)
+    if method.settings is None or method.group != group:
+        raise SettingsError(f"method {group} has no settings of its own")
+    return method.settings()
+
+
+@dataclass(frozen=True, init=False)
+class CleaningSettings(Settings):
+    """The settings of all methods, in groups by method: `CleaningSettings(sst=SstSettings(threshold=0.9)).sst`.
+
+    Each method reads its own group; `combined` reads `page`. `docview` are also the settings of type, keywords,
+    abstract and relevant links in the records of every method. `wholes` applies to every method except `page` and
+    `combined`. A group that is not given has the defaults of its method; `chosen` are those that differ from these.
+    """
+
+    chosen: dict[str, Settings] = field(default_factory=dict)
+
+    def __init__(self, chosen: dict[str, Settings] | None = None, **groups: Settings) -> None:
+        given = {**(chosen or {}), **groups}
+        for group, settings in given.items():
+            if not isinstance(settings, type(_defaults(group))):
+                raise SettingsError(f"{group} is {settings!r}: expected {type(_defaults(group)).__name__}")
+        changed = {group: given[group] for group in sorted(given) if given[group] != _defaults(group)}
+        object.__setattr__(self, "chosen", changed)
+
+    def __getattr__(self, group: str) -> Any:
+        if group == "chosen" or group.startswith("_"):
+            raise AttributeError(group)
+        found = self.chosen.get(group)
+        if found is not None:
+            return found
+        try:
+            return _defaults(group)
+        except SettingsError as error:
+            raise AttributeError(f"there are no cleaning settings {group!r}: {error}") from None
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.chosen.items()))
+
+    @classmethod
+    def groups(cls) -> dict[str, type[Settings]]:
+        """The class of each group of settings, by the name that `sst.threshold` has before the dot."""
+        found = {one.name: one.settings for one in all_methods().values() if one.settings and one.group == one.name}
+        return found | {WHOLES: WholesSettings}
+
+    @classmethod
+    def listed(cls, _group: str = "") -> tuple[Listed, ...]:
+        """All settings, with full names, defaults and meanings."""
+        return tuple(setting for name, group in cls.groups().items() for setting in group.listed(name))
 
     @property
-    def settings(self) -> tuple[Setting, ...]:
-        """Its settings; empty if it has none."""
-        return () if self.group is None else CleaningSettings.groups()[self.group].listed(self.group)
+    def finishes_otherwise(self) -> bool:
+        """Whether gamma or overlap, which are read only when a site's trees are finished, is not the default."""
+        read = ("gamma", "overlap")
+        return any(
+            getattr(own, name, None) != getattr(_defaults(group), name, None)
+            for group, own in self.chosen.items()
+            for name in read
+        )
+
+    def to_plain(self) -> dict[str, Any]:
+        """The groups that differ from the defaults, as plain values by name."""
+        return {group: settings.to_plain() for group, settings in self.chosen.items()}
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
+        """Read the result of `to_plain`, or of `dataclasses.asdict`."""
+        groups: Mapping[str, Any] = plain.get("chosen", plain)
+        return cls({group: type(_defaults(group)).from_plain(values) for group, values in groups.items()})
+
+    @classmethod
+    def from_groups(cls, values: Mapping[str, Mapping[str, Any]]) -> Self:
+        """Settings with these values, by group."""
+        return cls({group: type(_defaults(group))(**given) for group, given in values.items() if group and given})
 
 
-def _clean_by_page_type(page: PageContext, _model: LearnedSite | None, settings: ViewSettings) -> Verdict:
-    from webwinnow.methods.method_docview import clean  # noqa: PLC0415 (only for this method)
-
-    return clean(page.tree, settings)
-
-
-_NOTHING: frozenset[str] = frozenset()
-_JOIN = "combine evidence from the page with evidence from its site"
-_SST = "remove what is noise in the site style tree, as published (thesis 4.2)"
-_ALIGNED = "remove what is noise in our variant of the site style tree, whose pages are aligned by tag and role"
-_CST = "keep blocks whose words have a high weight in the compressed structure tree (thesis 4.3)"
-_PAGE = "keep the main content, judged by the page alone"
-_TEMPLATE = "remove the pagelets that pages share (Bar-Yossef and Rajagopalan; thesis 3.3)"
-_SEGMENTS = "keep tables whose words distinguish pages (Lin and Ho; thesis 3.2)"
-_ITEMS = "remove nepotistic links and advertisement images, found by decision trees (thesis 3.1)"
-_VISUAL = "keep the central text-rich part of a rendered page, segmented along visual separators (VIPS)"
-_DOCVIEW = "keep blocks by the type of the page (DocView 4.2), judged by the page alone"
-
-METHODS: dict[str, Method] = {
-    found.name: found
-    for found in (
-        Method("combined", _JOIN, frozenset({BLOCKS}), combined.clean, "page", explanations.of_combined),
-        Method("none", "keep everything visible", _NOTHING, lambda given, *_: keep_visible(given.tree)),
-        Method("repeated", "remove only what the site repeats", frozenset({TEXTS}), repeated.clean, "repeated"),
-        Method("sst", _SST, frozenset({"sst"}), sst.clean, "sst"),
-        Method("aligned", _ALIGNED, frozenset({"aligned"}), sst.clean, "aligned"),
-        Method("cst", _CST, frozenset({"cst"}), cst.clean, "cst"),
-        Method("page", _PAGE, _NOTHING, page.clean, "page", explanations.of_page),
-        Method("template", _TEMPLATE, frozenset({PAGELETS}), template.clean, "template"),
-        Method("segments", _SEGMENTS, frozenset({SEGMENTS}), segments.clean, "segments"),
-        Method("items", _ITEMS, _NOTHING, items.clean, "items"),
-        Method("visual", _VISUAL, _NOTHING, visual.clean, "visual"),
-        Method("docview", _DOCVIEW, _NOTHING, _clean_by_page_type, "docview"),
-    )
-}
-
-DEFAULT_METHOD = "combined"
 DEFAULT_SETTINGS = CleaningSettings()
 
 
 def check_settings(pairs: Iterable[str], method: str) -> None:
     """Raise `SettingsError` for a setting written as `sst.threshold=0.9` that this method does not read."""
-    chosen = method_named(method)
     for pair in pairs:
         name = pair.partition("=")[0].strip()
-        group = name.partition(".")[0]
-        readers = [known.name for known in METHODS.values() if known.reads(group)]
-        if readers and not chosen.reads(group):
-            one = f"method {readers[0]}" if len(readers) == 1 else f"the methods {', '.join(readers)}"
-            raise SettingsError(f"{name} is read by {one}, not by {method}; give --method, or leave the setting out")
+        check_read_by(method, name.partition(".")[0], name)
 
 
-def method_named(name: str) -> Method:
-    """The method of that name. Raises `SettingsError` with the names that there are."""
-    if name not in METHODS:
-        raise SettingsError(f"there is no cleaning method {name!r}; there are: {', '.join(METHODS)}")
-    return METHODS[name]
+def check_read_by(method: str, group: str, given: str) -> None:
+    """Raise `SettingsError` for what was `given` of a group of settings, if this method does not read it."""
+    if method_named(method).reads(group):
+        return
+    readers = [known.name for known in all_methods().values() if known.reads(group)]
+    if readers:
+        one = f"method {readers[0]}" if len(readers) == 1 else f"the methods {', '.join(readers)}"
+        raise SettingsError(f"{given} is read by {one}, not by {method}; give another --method, or leave it out")

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from math import inf
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from webwinnow.methods.settings import MethodSettings, setting, share, stop_words, yes_or_no
+from webwinnow.errors import SettingsError
+from webwinnow.methods.settings import StopWords
 from webwinnow.page.markup import TAG_CODE
+from webwinnow.settings import Setting, Settings, setting, share
 
-METHOD = "docview"
+DOCVIEW = "docview"
 """The name of the paper's cleaning method."""
 
 FORCE: dict[str, float] = {
@@ -52,81 +54,96 @@ def forces(changes: str) -> dict[str, float]:
     return found
 
 
-def _read_forces(text: str) -> str:
-    forces(text)
-    return text
+def _count(help: str, *options: str) -> Setting:
+    return setting(help, *options, least=0)
 
 
-def _count(default: int | None, help: str) -> Any:
-    return setting(default, help, "0 or more", int, lambda v: v >= 0)
+def _number(help: str, least: int = 0) -> Setting:
+    return setting(help, least=least)
 
 
-def _number(default: float | None, help: str, least: int = 0) -> Any:
-    return setting(default, help, f"{least} or more", float, lambda v: v >= least)
-
-
-def _flag(help: str) -> Any:
-    return setting(None, help, "true or false", yes_or_no, lambda v: v in (True, False))
-
-
-def _are_forces(text: str) -> bool:
-    try:
-        return len(forces(text)) > 0
-    except ValueError:
-        return False
+_PAPERS_OR_OURS: Any = None
+"""The default of a setting for which `filled` takes the paper's value or ours: there it is not None."""
+_FORCES = "h1=4,b=1.5"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ViewSettings(MethodSettings):
+class ViewSettings(Settings):
     """Settings of method `docview`, and of the DocView that every method gives; letters are the paper's.
 
     A setting that is None has the paper's value or ours, as `published` says: see `filled`.
     """
 
-    published: bool | None = _flag(
-        "for each setting below that is none, use the paper's value (true) or ours (false); none: the paper's for "
-        "method docview, ours for the records of other methods"
+    published: Annotated[
+        bool | None,
+        setting(
+            "for each setting below that is none, use the paper's value (true) or ours (false); none: the paper's for "
+            "method docview, ours for the records of other methods"
+        ),
+    ] = None
+    keywords: Annotated[
+        int, _count("Keywords of a record (lambda; the paper leaves it to the user).", "--keywords")
+    ] = 10
+    sentences: Annotated[
+        int, _count("Sentences in the abstract of a record, at most (delta): 15, or 5 (ours).", "--sentences")
+    ] = _PAPERS_OR_OURS
+    abstract_share: Annotated[
+        float,
+        share(
+            "most of the text that the abstract has, but one sentence: 1, or 0.2 (ours); 1 where `sentences` is given"
+        ),
+    ] = _PAPERS_OR_OURS
+    sentence_keywords: Annotated[int, _count("keywords that weigh the sentences of the abstract (theta)")] = 15
+    summary_sentences: Annotated[int, _count("sentences of the summary (not in the paper)")] = 2
+    title_keywords: Annotated[int, _count("keywords that replace a placeholder as the title (one or two)")] = 2
+    similarity: Annotated[
+        float, share("a block of links is relevant above this cosine with the topic (beta; value ours)")
+    ] = 0.3
+    hub_share: Annotated[float, share("a block is a hub above this share of its terms in links (value ours)")] = 0.5
+    image_share: Annotated[
+        float, _number("a block is an image block above this number of images per term (value ours)")
+    ] = 0.1
+    page_hub_share: Annotated[
+        float, share("a page is a hub above this share of its central terms in hubs (value ours)")
+    ] = 0.5
+    page_image_share: Annotated[
+        float, _number("a page is an image page above this number of central images per central term (value ours)")
+    ] = 0.2
+    force: Annotated[str, setting("changes to the forces of weighty tags (values ours)", expected=_FORCES)] = ""
+    passed_on: Annotated[
+        float, share("a leaf of force f multiplies its parent and siblings by f to this power (pforce; value ours)")
+    ] = 0.5
+    most: Annotated[float, _number("highest force, and highest product that a block receives: inf, or 8 (ours)", 1)] = (
+        _PAPERS_OR_OURS
     )
-    keywords: int = _count(10, "keywords of a record (lambda; the paper leaves it to the user)")
-    sentences: int = _count(None, "most sentences of the abstract (delta): 15, or 5 (ours)")
-    abstract_share: float = share(
-        None,
-        "most of the text that the abstract has, but one sentence: 1, or 0.2 (ours); 1 where `sentences` is given",
+    headings: Annotated[bool, setting("headings are blocks of their own: false, or true (ours)")] = _PAPERS_OR_OURS
+    first_test: Annotated[
+        Literal["hub", "image"], setting("the type that a page is tested for first: hub, or image (ours)")
+    ] = _PAPERS_OR_OURS
+    image_terms: Annotated[float, _number("an image page has no more central terms than this: inf, or 60 (ours)")] = (
+        _PAPERS_OR_OURS
     )
-    sentence_keywords: int = _count(15, "keywords that weigh the sentences of the abstract (theta)")
-    summary_sentences: int = _count(2, "sentences of the summary (not in the paper)")
-    title_keywords: int = _count(2, "keywords that replace a placeholder as the title (one or two)")
-    similarity: float = share(0.3, "a block of links is relevant above this cosine with the topic (beta; value ours)")
-    hub_share: float = share(0.5, "a block is a hub above this share of its terms in links (value ours)")
-    image_share: float = _number(0.1, "a block is an image block above this number of images per term (value ours)")
-    page_hub_share: float = share(0.5, "a page is a hub above this share of its central terms in hubs (value ours)")
-    page_image_share: float = _number(
-        0.2, "a page is an image page above this number of central images per central term (value ours)"
-    )
-    force: str = setting(
-        "", "changes to the forces of weighty tags (values ours)", "h1=4,b=1.5", _read_forces, _are_forces
-    )
-    passed_on: float = share(
-        0.5, "a leaf of force f multiplies its parent and siblings by f to this power (pforce; value ours)"
-    )
-    most: float = _number(None, "highest force, and highest product that a block receives: inf, or 8 (ours)", 1)
-    headings: bool = _flag("headings are blocks of their own: false, or true (ours)")
-    first_test: str = setting(
-        None,
-        "the type that a page is tested for first: hub, or image (ours)",
-        "hub or image",
-        str,
-        ("hub", "image").__contains__,
-    )
-    image_terms: float = _number(None, "an image page has no more central terms than this: inf, or 60 (ours)")
-    teasers: bool = _flag("text under a heading that links to another page counts as hub text: false, or true (ours)")
-    grouped: bool = _flag("relevant links: link blocks with one parent are judged together: false, or true (ours)")
-    menus: bool = _flag("relevant links: also from menus and from what the site repeats: true, or false (ours)")
-    searched: float = _number(
-        None, "paragraphs and items searched for the abstract, those with most keywords: inf, or 30 (ours)", 1
-    )
+    teasers: Annotated[
+        bool, setting("text under a heading that links to another page counts as hub text: false, or true (ours)")
+    ] = _PAPERS_OR_OURS
+    grouped: Annotated[
+        bool, setting("relevant links: link blocks with one parent are judged together: false, or true (ours)")
+    ] = _PAPERS_OR_OURS
+    menus: Annotated[
+        bool, setting("relevant links: also from menus and from what the site repeats: true, or false (ours)")
+    ] = _PAPERS_OR_OURS
+    searched: Annotated[
+        float,
+        _number("paragraphs and items searched for the abstract, those with most keywords: inf, or 30 (ours)", 1),
+    ] = _PAPERS_OR_OURS
+    stop_words: StopWords = None
 
-    stop_words: tuple[str, ...] | None = stop_words()
+    def validate(self) -> None:
+        """Raise `SettingsError` if `force` cannot be read."""
+        try:
+            forces(self.force)
+        except ValueError:
+            raise SettingsError(f"force is {self.force!r}: expected {_FORCES}") from None
 
     def for_features(self, method: str) -> dict[str, Any]:
         """The settings that change a page's text or features, as plain values; the others only change its record."""
@@ -136,7 +153,7 @@ class ViewSettings(MethodSettings):
 @lru_cache(maxsize=64)
 def filled(settings: ViewSettings, method: str) -> ViewSettings:
     """The settings for a cleaning method: no value is None."""
-    published = method == METHOD if settings.published is None else settings.published
+    published = method == DOCVIEW if settings.published is None else settings.published
     if settings.sentences is not None and settings.abstract_share is None:
         settings = replace(settings, abstract_share=1.0)
     values = {name: pair[published] for name, pair in _OURS_AND_PUBLISHED.items() if getattr(settings, name) is None}

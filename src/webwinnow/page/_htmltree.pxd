@@ -1,14 +1,9 @@
 """The tree of a page as the HTML standard builds it, for the kernels."""
 
-from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
-
-cdef struct Attribute:
-    const char* name
-    Py_ssize_t name_size
-    const char* value
-    Py_ssize_t value_size
-    uint32_t info  # of the first attribute of a formatting element: the hash of all; then for `_layout`
+from webwinnow.page._htmlnames cimport MOST_NAMES
+from webwinnow.page._htmltokens cimport Attribute, Tokeniser
 
 
 cdef enum:
@@ -17,7 +12,7 @@ cdef enum:
 
 
 cdef struct Dom:
-    # A node. Names, values and texts are slices of the page or of the builder's arena.
+    # A node. Its name or text is a slice of the page or of the tokeniser's arena.
     const char* data
     int32_t size
     int32_t parent
@@ -29,64 +24,42 @@ cdef struct Dom:
     int32_t attribute_count
     uint8_t tag
     uint8_t kind
-    uint8_t is_point
+    uint8_t is_point  # integration point
     bint is_open
 
 
-cdef enum:
-    MOST_OPEN = 500
-    MOST_IN_ANY_ORDER = 8  # attributes that are compared in any order
-    MOST_COUNTED = 1 << 30  # limits beyond are this one
-    MOST_NAMES = 256
+cdef struct Numbers:
+    # A growing array.
+    int32_t* at
+    int32_t count
+    int32_t room
 
 
 cdef struct Builder:
-    const char* start
-    const char* at
-    const char* stop
+    Tokeniser tokens
     Dom* nodes
     int32_t count
     int32_t room
     int32_t elements
-    int32_t most  # elements
-    Attribute* attributes
-    int32_t attribute_count
-    int32_t attribute_room
-    int32_t most_attributes
-    int32_t* slots
-    int32_t slot_room
-    bint is_slotted  # the attributes of the tag that is read are in `slots`
-    char** chunks
-    int32_t chunk_count
-    int32_t chunk_room
-    char* free
-    size_t left
-    int32_t stack[MOST_OPEN + 2]
-    int32_t depth
-    int32_t formatting[MOST_OPEN + 2]
-    int32_t formatting_count
-    int modes[MOST_OPEN + 2]
-    int mode_count
-    int32_t opened[MOST_NAMES]
+    int32_t most_elements
+    int64_t effort
+    int64_t most_effort
+    Numbers open  # the stack of open elements
+    int32_t opened[MOST_NAMES]  # how many of a name are open
+    Numbers formatting  # the list of active formatting elements
+    Numbers template_modes
     int mode
+    bint again  # the token is to be processed by the rules of the mode that was switched to
     int32_t head
     int32_t form
     bint frameset_ok
     bint foster
     bint quirks
-    bint is_wide  # the page has characters beyond U+00FF
+    bint had_null  # the characters contained NUL, which were removed
     bint skip_newline
-    bint xml_checked
     bint plain_text
+    bint empty  # the start tag was closed as in XML
     int failed
-    # the tag that is read
-    const char* name
-    int32_t name_size
-    uint8_t tag
-    bint closes
-    bint self_closing
-    bint used
-    int32_t first_attribute
 
 
 cdef class HtmlTree:

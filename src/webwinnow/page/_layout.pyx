@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""The columns of a PageTree from an HTML tree or from serialised HTML. tests/oracles/plain_layout.py is the slow version."""
+"""The columns of a PageTree from an HTML tree. tests/oracles/plain_layout.py is the slow version."""
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.unicode cimport PyUnicode_DecodeUTF8
@@ -12,15 +12,13 @@ from xxhash import xxh3_64_intdigest
 
 from webwinnow.page import markup as vocabulary
 from webwinnow.page._hashing cimport GOLDEN, mixed
-from webwinnow.page._htmltree cimport TEXT_NODE, Attribute, Builder, Dom, HtmlTree
-from webwinnow.page._memory cimport Buffer, Column, make_room, push, push32, push64
+from webwinnow.page._htmltokens cimport Attribute
+from webwinnow.page._htmltree cimport TEXT_NODE, Builder, Dom, HtmlTree
+from webwinnow.page._memory cimport Column, make_room, push, push32, push64
 from webwinnow.page._unicode cimport is_blank, lower
 from webwinnow.errors import PageRefused
 
 cdef object read_only = np.frombuffer
-
-cdef extern from "Python.h":
-    const char* PyUnicode_AsUTF8AndSize(object, Py_ssize_t*) except NULL
 
 cdef enum:
     # properties of a tag, above its 16-bit code
@@ -32,10 +30,6 @@ cdef enum:
     UNCLOSED = 1 << 21
     KNOWN = 1 << 22
     TEMPLATE = 1 << 23
-    SKIPS_NEWLINE = 1 << 24
-    FORMATTING = 1 << 25
-    SWALLOWS = 1 << 26
-    ENDS_ITSELF = 1 << 27
     # properties of an attribute, above its 8-bit code
     STORED = 1 << 8
     DISPLAY = 1 << 9
@@ -102,15 +96,13 @@ cdef void enter(Name* table, bytes name, uint32_t info):
 
 
 def _fill_tables():
-    named = {*vocabulary.TAG_CODE, *vocabulary.DROPPED_TAGS, *vocabulary.UNCLOSED_TAGS, *vocabulary.SWALLOWING_TAGS}
+    named = {*vocabulary.TAG_CODE, *vocabulary.DROPPED_TAGS, *vocabulary.UNCLOSED_TAGS}
     for tag in sorted(named):
         info = KNOWN | vocabulary.TAG_CODE[tag] if tag in vocabulary.TAG_CODE else 0
         info |= DROP * (tag in vocabulary.DROPPED_TAGS) | OPAQUE * (tag in vocabulary.OPAQUE_TAGS)
         info |= PRE * (tag in vocabulary.PREFORMATTED_TAGS) | IS_NOSCRIPT * (tag == "noscript")
         info |= MAY_HIDE * (tag in ("dialog", "input")) | UNCLOSED * (tag in vocabulary.UNCLOSED_TAGS)
-        info |= TEMPLATE * (tag == "template") | SKIPS_NEWLINE * (tag in vocabulary.NEWLINE_EATERS)
-        info |= ENDS_ITSELF * (tag in vocabulary.ENDS_ITSELF)
-        info |= FORMATTING * (tag in vocabulary.FORMATTING_TAGS) | SWALLOWS * (tag in vocabulary.SWALLOWING_TAGS)
+        info |= TEMPLATE * (tag == "template")
         enter(TAG_TABLE, tag.encode(), info)
     for name in sorted({*vocabulary.ATTRIBUTE_CODE, *vocabulary.DISPLAY_ATTRIBUTES, "hidden"}):
         info = STORED | vocabulary.ATTRIBUTE_CODE[name] if name in vocabulary.ATTRIBUTE_CODE else 0
@@ -129,7 +121,7 @@ _fill_tables()
 cdef enum:
     # the columns of a Layout: those of ARRAYS in order, and others
     TAG, PARENT, END, STYLE, SHAPE, FLAGS, TEXT_START, TEXT_END, RUN_START, RUN_OWNER, RUN_BEFORE, ATTR_NODE, \
-        ATTR_NAME, ATTR_START, TEXT, ATTR_TEXT, OPENED, FOUND, KEY, SLOT, KNOWN_KEY, COLUMNS
+        ATTR_NAME, ATTR_START, TEXT, ATTR_TEXT, OPEN, KEY, SLOT, KNOWN_KEY, COLUMNS
 
 cdef tuple ARRAYS = tuple(
     (name, np.dtype(dtype))
@@ -393,44 +385,6 @@ cdef bint is_plain(const char* value, Py_ssize_t size) noexcept:
     return True
 
 
-cdef inline Py_ssize_t escape_at(const char* data, Py_ssize_t left, uint8_t* code) noexcept:
-    """The code and the length of the escape at an ampersand; the ampersand itself if it starts none of the five."""
-    code[0] = 38
-    if left >= 5 and memcmp(data, b"&amp;", 5) == 0:
-        return 5
-    if left >= 4 and memcmp(data, b"&lt;", 4) == 0:
-        code[0] = 60
-        return 4
-    if left >= 4 and memcmp(data, b"&gt;", 4) == 0:
-        code[0] = 62
-        return 4
-    if left >= 6 and memcmp(data, b"&quot;", 6) == 0:
-        code[0] = 34
-        return 6
-    if left >= 6 and memcmp(data, b"&nbsp;", 6) == 0:
-        code[0] = 160
-        return 6
-    return 1
-
-
-cdef Py_ssize_t unescaped(const char* value, Py_ssize_t size, char* out) noexcept:
-    """Write text without its escapes into `out`, which has room for all of it; return its size."""
-    cdef Py_ssize_t k = 0, total = 0
-    cdef uint8_t code
-    while k < size:
-        if value[k] != 38:
-            out[total] = value[k]
-            k += 1
-        else:
-            k += escape_at(value + k, size - k, &code)
-            if code == 160:
-                out[total] = <char>0xC2
-                total += 1
-            out[total] = <char>code
-        total += 1
-    return total
-
-
 cdef bytes canonical_style(const char* tag, Py_ssize_t tag_size, const Attribute* attributes, Py_ssize_t count):
     """markup.canonical_style, encoded; None for other scripts and long values, which are left to Python."""
     cdef const unsigned char* value
@@ -506,10 +460,11 @@ cdef inline uint64_t place_of(const char* key, Py_ssize_t size) noexcept:
     return mixed(found ^ part)
 
 
-cdef struct Open:
-    const char* name
-    Py_ssize_t size
-    int32_t node
+cdef enum:
+    # what `Layout.open` does with an element
+    PASSED    # it is not closed: what is inside it is laid out as inside its parent
+    LEFT_OUT  # with all that is inside it
+    OPENED
 
 
 cdef inline Py_ssize_t code_points(const char* data, Py_ssize_t size) noexcept:
@@ -538,7 +493,7 @@ cdef class Layout:
     cdef Py_ssize_t known
     cdef bint is_known
     cdef int32_t count, current, length, attr_length, last_owner, last_before
-    cdef Py_ssize_t depth, skip
+    cdef Py_ssize_t depth
     cdef bint in_body, frameset, clipped_depth, clipped_attributes
 
     def __cinit__(self, Py_ssize_t size, Py_ssize_t max_nodes, Py_ssize_t max_depth, Py_ssize_t max_attributes):
@@ -573,31 +528,16 @@ cdef class Layout:
         self.count += 1
         return 0
 
-    cdef inline int push_open(self, const char* name, Py_ssize_t size, int32_t node) except -1:
-        cdef Open element
-        element.name = name
-        element.size = size
-        element.node = node
-        push(&self.column[OPENED], &element, sizeof(Open))
-        self.depth += 1
-        return 0
-
     cdef int open(self, const char* name, Py_ssize_t size, Attribute* attributes, Py_ssize_t count) except -1:
-        """Process a start tag."""
+        """Lay an element out; one of PASSED, LEFT_OUT and OPENED."""
         cdef uint32_t info = look_up(TAG_TABLE, name, size)
-        cdef bint unclosed = (info & UNCLOSED) != 0, shadow_root = False
-        cdef int32_t node
+        cdef int32_t node = -1
         cdef Py_ssize_t k
-        if self.skip:
-            if not unclosed:
-                self.push_open(name, size, -1)
-                self.skip += 1
-            return 0
         if not self.in_body:
             if size == 8 and memcmp(name, b"frameset", 8) == 0:
                 self.frameset = True
             if not (size == 4 and memcmp(name, b"body", 4) == 0):
-                return 0
+                return PASSED
             self.in_body = True
         for k in range(count):
             self.values += attributes[k].name_size + attributes[k].value_size
@@ -606,55 +546,44 @@ cdef class Layout:
             raise PageRefused(
                 f"the page's attributes, those of reopened elements counted again, are longer than {self.max_values:,} bytes"
             )
-        if info & DROP:
-            if info & TEMPLATE:
-                shadow_root = vocabulary.is_shadow_root("template", self.pairs(attributes, count, False))
-            if not shadow_root:
-                if not unclosed:
-                    self.push_open(name, size, -1)
-                    self.skip = 1
-                return 0
-        if self.depth >= self.max_depth:
-            self.clipped_depth = True
-            node = -1
-            if not unclosed and not (<uint8_t*>self.column[FLAGS].data)[self.current] & F_HIDDEN and self.is_hidden(
-                name, size, info, attributes, count
-            ):
-                self.skip = 1  # no node to flag
-        else:
+        if info & DROP and not (
+            info & TEMPLATE and vocabulary.is_shadow_root("template", self.pairs(attributes, count, False))
+        ):
+            return PASSED if info & UNCLOSED else LEFT_OUT
+        if self.depth < self.max_depth:
             node = self.add(name, size, info, attributes, count)
-        if unclosed:
-            if node >= 0:
-                (<int32_t*>self.column[END].data)[node] = self.count
-                (<int32_t*>self.column[TEXT_END].data)[node] = self.length
-            return 0
-        self.push_open(name, size, node)
+        else:
+            self.clipped_depth = True
+            if not info & UNCLOSED and not (<uint8_t*>self.column[FLAGS].data)[self.current] & F_HIDDEN:
+                if self.is_hidden(name, size, info, attributes, count):
+                    return LEFT_OUT  # no node to flag
+        if info & (UNCLOSED | OPAQUE):
+            self.end(node)
+            return PASSED if info & UNCLOSED else LEFT_OUT
+        push32(&self.column[OPEN], node)
+        self.depth += 1
         if node >= 0:
             self.current = node
-        if info & OPAQUE:
-            self.skip = 1
-        return 0
+        return OPENED
 
-    cdef int close(self, const char* name, Py_ssize_t size) except -1:
-        cdef Open* last
-        if not self.depth:
-            return 0
-        last = <Open*>(self.column[OPENED].data + self.column[OPENED].used - sizeof(Open))
-        if last.size != size or memcmp(last.name, name, size) != 0:
-            return 0
-        self.column[OPENED].used -= sizeof(Open)
+    cdef inline void end(self, int32_t node) noexcept:
+        if node >= 0:
+            (<int32_t*>self.column[END].data)[node] = self.count
+            (<int32_t*>self.column[TEXT_END].data)[node] = self.length
+
+    cdef void close(self) noexcept:
+        """Close the element that was opened last."""
+        cdef int32_t node
+        self.column[OPEN].used -= sizeof(int32_t)
+        node = (<int32_t*>(self.column[OPEN].data + self.column[OPEN].used))[0]
         self.depth -= 1
-        if self.skip:
-            self.skip -= 1
-        if last.node >= 0:
-            (<int32_t*>self.column[END].data)[last.node] = self.count
-            (<int32_t*>self.column[TEXT_END].data)[last.node] = self.length
-            self.current = (<int32_t*>self.column[PARENT].data)[last.node]
-            self.in_body = last.node != 1
-        return 0
+        self.end(node)
+        if node >= 0:
+            self.current = (<int32_t*>self.column[PARENT].data)[node]
+            self.in_body = node != 1
 
     cdef int characters(self, const char* data, Py_ssize_t size) except -1:
-        if self.skip or not self.in_body:
+        if not self.in_body:
             return 0
         if self.last_owner != self.current or self.last_before != self.count:
             push32(&self.column[RUN_START], self.length)
@@ -882,178 +811,29 @@ cdef str decoded(const Column* text):
     return PyUnicode_DecodeUTF8(text.data, text.used, NULL) if text.used else ""
 
 
-cdef const char* find_comment_end(const char* at, const char* stop) noexcept:
-    """The end of a comment whose data starts at `at`, after its `-->`."""
-    cdef const char* close
-    while at < stop:
-        close = <const char*>memchr(at, 62, stop - at)  # '>'
-        if close == NULL:
-            return stop
-        if close - at >= 2 and (close - 1)[0] == 45 and (close - 2)[0] == 45:
-            return close + 1
-        at = close + 1
-    return stop
-
-
-cdef inline bint is_renamed(const char* name, Py_ssize_t size) noexcept:
-    """Whether parsing.py gave the name: `ww-xmp`, `ww-plaintext` (markup.RENAMED)."""
-    return name[0] == 119 and (
-        (size == 6 and memcmp(name, b"ww-xmp", 6) == 0) or (size == 12 and memcmp(name, b"ww-plaintext", 12) == 0)
-    )
-
-
-def lay_out(str markup, Py_ssize_t max_nodes, Py_ssize_t max_depth, Py_ssize_t max_attributes):
-    """The columns of a PageTree, and `frameset`, `clipped_depth`, `clipped_attributes`, from a serialised page.
-
-    `markup` is written by the parser from a tree whose raw-text elements are empty: every `<` opens a tag, a comment or
-    an instruction; every element but the void ones is closed; attributes read ` name="value"`; only five characters
-    are escaped. Elements before BODY are skipped.
-    """
-    cdef Py_ssize_t size
-    cdef const char* at = PyUnicode_AsUTF8AndSize(markup, &size)  # without a copy if the page is ASCII
-    cdef const char* stop = at + size
-    cdef const char* mark
-    cdef const char* name
-    cdef Attribute attribute
-    cdef Column* found
-    cdef Buffer plain = Buffer()  # text and values without escapes, which are shorter
-    cdef Layout layout = Layout(size, max_nodes, max_depth, max_attributes)
-    found = &layout.column[FOUND]
-    make_room(&plain.column, size)
-    while at < stop:
-        mark = <const char*>memchr(at, 60, stop - at)  # '<'
-        if mark == NULL:
-            mark = stop
-        if mark > at:
-            layout.characters(plain.column.data, unescaped(at, mark - at, plain.column.data))
-        if mark + 1 >= stop:
-            break
-        at = mark + 1
-        if at[0] == 33 or at[0] == 63:  # '!' '?'
-            if stop - at >= 3 and at[1] == 45 and at[2] == 45:
-                at = find_comment_end(at + 3, stop)
-            else:
-                mark = <const char*>memchr(at, 62, stop - at)
-                at = stop if mark == NULL else mark + 1
-            continue
-        if at[0] == 47:  # '/'
-            mark = <const char*>memchr(at, 62, stop - at)
-            if mark == NULL:
-                break
-            name = at + 1
-            size = mark - at - 1
-            if is_renamed(name, size):
-                name += 3
-                size -= 3
-            layout.close(name, size)
-            at = mark + 1
-            continue
-        name = at
-        while at < stop and at[0] != 32 and at[0] != 62:
-            at += 1
-        size = at - name
-        found.used = plain.column.used = 0
-        while at < stop and at[0] == 32:
-            attribute.name = at + 1
-            at += 2  # a name has at least one character, which may be '='
-            while at < stop and at[0] != 61:
-                at += 1
-            attribute.name_size = at - attribute.name
-            if stop - at < 2:
-                at = stop
-                break
-            attribute.value = at + 2
-            mark = <const char*>memchr(attribute.value, 34, stop - attribute.value)
-            if mark == NULL:
-                at = stop
-                break
-            attribute.value_size = unescaped(
-                attribute.value, mark - attribute.value, plain.column.data + plain.column.used
-            )
-            attribute.value = plain.column.data + plain.column.used
-            plain.column.used += attribute.value_size
-            push(found, &attribute, sizeof(Attribute))
-            at = mark + 1
-        at += 1
-        if is_renamed(name, size):
-            name += 3
-            size -= 3
-        layout.open(name, size, <Attribute*>found.data, found.used // sizeof(Attribute))
-        if at < stop and at[0] == 10 and look_up(TAG_TABLE, name, size) & SKIPS_NEWLINE:
-            at += 1
-    return layout.columns()
-
-
-def lay_out_tree(HtmlTree tree, Py_ssize_t max_nodes, Py_ssize_t max_depth, Py_ssize_t max_attributes):
+def lay_out(HtmlTree tree, Py_ssize_t max_nodes, Py_ssize_t max_depth, Py_ssize_t max_attributes):
     """The columns of a PageTree, and `frameset`, `clipped_depth`, `clipped_attributes`, from the tree of a page."""
     cdef Builder* b = &tree.builder
-    cdef Layout layout = Layout(b.stop - b.start, max_nodes, max_depth, max_attributes)
+    cdef Layout layout = Layout(b.tokens.stop - b.tokens.start, max_nodes, max_depth, max_attributes)
     cdef int32_t i = b.nodes[0].first
+    cdef int found
     cdef Dom* node
     while i > 0:
         node = b.nodes + i
         if node.kind == TEXT_NODE:
             layout.characters(node.data, node.size)
         else:
-            layout.open(node.data, node.size, b.attributes + node.attributes, node.attribute_count)
-            if node.first >= 0:
+            found = layout.open(node.data, node.size, b.tokens.attributes + node.attributes, node.attribute_count)
+            node.is_open = found == OPENED
+            if node.first >= 0 and found != LEFT_OUT:
                 i = node.first
                 continue
         while i > 0:
             node = b.nodes + i
-            if node.kind != TEXT_NODE:
-                layout.close(node.data, node.size)
+            if node.is_open:
+                layout.close()
             if node.next >= 0:
                 i = node.next
                 break
             i = node.parent
     return layout.columns()
-
-
-def tag_counts(bytes markup):
-    """Numbers of a page: its tags, formatting elements that a parser may reopen, XML-style closed tags.
-
-    The second is the sum, over all tags, of the formatting elements that are open there. The last are those of elements
-    that may swallow the rest of the page: `<iframe/>`.
-    """
-    cdef const char* at = PyBytes_AS_STRING(markup)
-    cdef const char* stop = at + PyBytes_GET_SIZE(markup)
-    cdef const char* end
-    cdef char name[8]
-    cdef Py_ssize_t size, code, tags = 0, opened = 0, reopened = 0, xml_closed = 0
-    cdef Py_ssize_t opened_of[512]
-    cdef uint32_t info
-    cdef bint closes
-    memset(opened_of, 0, sizeof(opened_of))
-    while True:
-        at = <const char*>memchr(at, 60, stop - at)
-        if at == NULL:
-            return tags, reopened, xml_closed
-        at += 1
-        tags += 1
-        reopened += opened
-        closes = at < stop and at[0] == 47
-        if closes:
-            at += 1
-        size = 0
-        while at < stop and size < 8 and 97 <= (at[0] | 32) <= 122:
-            name[size] = at[0] | 32
-            size += 1
-            at += 1
-        if not size or at < stop and at[0] not in b" >/\t\n\r\f":
-            continue
-        info = look_up(TAG_TABLE, name, size)
-        if info & FORMATTING:
-            code = info & 511
-            if closes:
-                if opened_of[code]:
-                    opened_of[code] -= 1
-                    opened -= 1
-            elif not (info & ENDS_ITSELF and opened_of[code]):
-                opened_of[code] += 1
-                opened += 1
-        elif info & SWALLOWS and not closes:
-            end = at
-            while end < stop and end[0] != 60 and end[0] != 62:
-                end += 1
-            xml_closed += end < stop and end[0] == 62 and end[-1] == 47

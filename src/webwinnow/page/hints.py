@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
+from webwinnow.lazy import lazy_property
 from webwinnow.page._finding import marked_attributes
 from webwinnow.page.markup import ATTRIBUTE_CODE, BLOCK_TAGS, HIDDEN, TAG_CODE
 from webwinnow.page.tree import Mask, PageTree, without_surrogates
@@ -239,12 +240,12 @@ class Hints:
         hints.__dict__ |= {name: found for name, found in self.__dict__.items() if name not in _BY_SITE}
         return hints
 
-    @cached_property
+    @lazy_property
     def title(self) -> str | None:
         headings = [heading for _, heading in self.headings]
         return chosen_title(self.declared, headings, self.is_site, self.is_shared, self._lower_headings())
 
-    @cached_property
+    @lazy_property
     def declared(self) -> list[str]:
         """The distinct titles that the head declares, best source first."""
         return list(dict.fromkeys(islice(self._titles(), MAX_TITLES)))
@@ -260,14 +261,14 @@ class Hints:
         found = self._metas
         return filter(None, (line(content) for name in names if name in found for content in found[name]))
 
-    @cached_property
+    @lazy_property
     def _metas(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         for name, content in self.head.metas:
             found.setdefault(name, []).append(content)
         return found
 
-    @cached_property
+    @lazy_property
     def things(self) -> list[dict[str, Any]]:
         """JSON-LD objects that the page may be about: works first, then pages; nothing about the site."""
         return [*self._things[0], *self._things[1]]
@@ -277,7 +278,7 @@ class Hints:
         """JSON-LD objects that are works: an article has a day, and a page of a shop has only that of its upload."""
         return self._things[0]
 
-    @cached_property
+    @lazy_property
     def _things(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         works: list[dict[str, Any]] = []
         others: list[dict[str, Any]] = []
@@ -300,16 +301,16 @@ class Hints:
             else:
                 yield line(one)
 
-    @cached_property
+    @lazy_property
     def _by_id(self) -> dict[str, dict[str, Any]]:
         return {thing["@id"]: thing for thing in self.head.json_ld_things if isinstance(thing.get("@id"), str)}
 
-    @cached_property
+    @lazy_property
     def headings(self) -> list[tuple[int, str]]:
         """Node and text of the first `<h1>` elements that are visible and have text."""
         return self._headings(self.tree.tag == TAG_CODE["h1"])
 
-    @cached_property
+    @lazy_property
     def lower_headings(self) -> list[str]:
         """The texts of the first visible `<h2>` and `<h3>` elements."""
         tag = self.tree.tag
@@ -325,11 +326,11 @@ class Hints:
         found = [(node, line(text_of(tree, node))) for node in nodes if not tree.flags[node] & HIDDEN]
         return [(node, heading) for node, heading in found if heading]
 
-    @cached_property
+    @lazy_property
     def _unlinked(self) -> PageTree:
         return self.tree.without_permalinks(self.tree.visible)[0]
 
-    @cached_property
+    @lazy_property
     def title_end(self) -> int:
         """Where in the page's text its title, or else its first heading, ends; 0 if the page shows neither."""
         at = self.tree.text.find(self.title) if self.title else -1
@@ -337,12 +338,12 @@ class Hints:
             return at + len(self.title)
         return int(self.tree.text_end[self.headings[0][0]]) if self.headings else 0
 
-    @cached_property
+    @lazy_property
     def after_title(self) -> list[str]:
         """The runs of text after the title, where a byline is."""
         return list(self.runs_from(self.title_end, AFTER_TITLE)) if self.title_end else []
 
-    @cached_property
+    @lazy_property
     def lines_after_title(self) -> list[Line]:
         """As `after_title`, in lines."""
         return list(self.lines_from(self.title_end, AFTER_TITLE)) if self.title_end else []
@@ -404,20 +405,20 @@ class Hints:
         for k in marked_attributes(tree.attr_text, word.encode(), MAX_ATTRIBUTES, MAX_MARKED, *columns):
             yield int(tree.attr_node[k]), int(name[k]), tree.attr_text[starts[k] : starts[k + 1]]
 
-    @cached_property
+    @lazy_property
     def host(self) -> str:
         """The page's host, squeezed, without `www.`."""
         found = _HOST.match(self.tree.url) or _HOST.match(self.head.canonical or "")
         return squeezed(found[1]) if found else ""
 
-    @cached_property
+    @lazy_property
     def country(self) -> str:
         """The top-level domain of a country that the page's host is in, or ""."""
         found = _HOST.match(self.tree.url) or _HOST.match(self.head.canonical or "")
         domain = found[1].rpartition(".")[2].lower() if found else ""
         return domain if len(domain) == COUNTRY and domain.isalpha() else ""
 
-    @cached_property
+    @lazy_property
     def site_name(self) -> str | None:
         for name in self.metas("og:site_name", "application-name", "apple-mobile-web-app-title"):
             return name
@@ -426,19 +427,19 @@ class Hints:
                 return line(thing["name"])
         return next((name for thing in self.things for name in self.named(thing.get("publisher")) if name), None)
 
-    @cached_property
+    @lazy_property
     def is_home(self) -> bool:
         """Whether the URL is that of a site's home page: no work of anybody, and of no day."""
         return _HOME.fullmatch(self.tree.url) is not None
 
-    @cached_property
+    @lazy_property
     def is_article(self) -> bool:
         """Whether the page declares itself to be an article."""
         if any(kind.lower() in _ARTICLE_KINDS for kind in self.metas("og:type")):
             return True
         return any(kind.endswith(_ARTICLES) for thing in self.things for kind in _types(thing))
 
-    @cached_property
+    @lazy_property
     def is_product(self) -> bool:
         """Whether the page declares itself to be that of a product."""
         if any("product" in kind.lower() for kind in self.metas("og:type")):
@@ -458,7 +459,7 @@ class Hints:
             return False
         return squeezed(self.text(headings[k])) not in squeezed(self.title or "")
 
-    @cached_property
+    @lazy_property
     def _section_headings(self) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         """The headings below the first rank that have text, and which contain a link or are in one."""
         tree = self.tree
@@ -484,7 +485,7 @@ class Hints:
         """As `is_site`, for a name that is squeezed."""
         return bool(plain) and (plain == self._plain_site or (len(plain) > 3 and plain in self.host))
 
-    @cached_property
+    @lazy_property
     def _plain_site(self) -> str:
         return squeezed(self.site_name or "")
 

@@ -63,7 +63,7 @@ OPAQUE_TAGS: frozenset[str] = frozenset("svg iframe video audio canvas applet".s
 UNCLOSED_TAGS: frozenset[str] = frozenset(
     "area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr".split()
 )
-"""Elements that the parser serialises without an end tag."""
+"""Elements without contents, which are written without an end tag."""
 
 PREFORMATTED_TAGS: frozenset[str] = frozenset("pre textarea listing plaintext xmp".split())
 
@@ -93,19 +93,6 @@ count again: 100 KB of such a page have 200 MB of attributes."""
 MAX_TAG = 100
 """Characters of a tag name of the page's own; longer ones are truncated, since every path to an element has them."""
 ADDRESS_ATTRIBUTES: frozenset[str] = frozenset("href src data-src background cite".split())
-RENAMED = "ww-"
-"""Prefix that `parse` adds to `xmp` and `plaintext`, whose text would be serialised unescaped; `lay_out` removes it."""
-RENAMED_TAGS: frozenset[str] = frozenset("xmp plaintext".split())
-FORMATTING_TAGS: frozenset[str] = frozenset("a b big code em font i nobr s small strike strong tt u".split())
-"""Elements that the parser reopens in every block after them if they are unclosed."""
-ENDS_ITSELF: frozenset[str] = frozenset(["a", "nobr"])
-"""Formatting elements that a start tag of the same name ends."""
-SWALLOWING_TAGS: frozenset[str] = frozenset(
-    "applet audio canvas iframe noembed noframes noscript script select style template textarea title video xmp".split()
-)
-"""Elements whose contents are not read as the page's: `<iframe/>`, closed as in XML, may swallow the rest of a page."""
-NEWLINE_EATERS: frozenset[str] = frozenset("pre textarea listing".split())
-"""Elements whose text is serialised with an extra line break if it begins with one."""
 TAB_PANEL = "tabpanel"
 """The role of the contents of a tab, which a click shows. On `pages-wcxb` 87 % of the words in hidden ones are content,
 7 % of those in other hidden elements."""

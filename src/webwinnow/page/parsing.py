@@ -1,27 +1,27 @@
-"""Bytes to `PageTree`: the only module that uses an HTML parser.
+"""Bytes to `PageTree`: the encoding, the tree, its arrays, the head.
 
-The encoding is decided (valid UTF-8 first, then as browsers do: BOM, transport header, meta, detection). `HtmlTree`
-builds the page's tree from UTF-8, and `_layout.lay_out_tree` lays it out in arrays. turbohtml parses pages whose style
-sheets are to be read (`ParseLimits.css`) and those that `HtmlTree` leaves; their arrays come from its serialised tree.
+A page that is valid UTF-8 is read as UTF-8, any other as browsers do: BOM, transport header, meta, detection.
+`HtmlTree` builds the tree, and `_layout.lay_out` writes its arrays. turbohtml detects encodings and languages, and
+applies the page's style sheets if `ParseLimits.css` asks for it.
 """
 
 from __future__ import annotations
 
 import codecs
 import re
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
 from webwinnow.errors import PageRefused
-from webwinnow.lazy import lazy_pattern
 from webwinnow.page import urls
-from webwinnow.page._htmltree import HtmlTree, utf8_kind
-from webwinnow.page._layout import lay_out, lay_out_tree, tag_counts
+from webwinnow.page._htmltokens import utf8_kind
+from webwinnow.page._htmltree import HtmlTree
+from webwinnow.page._layout import lay_out
 from webwinnow.page.layout import PageLayout
-from webwinnow.page.markup import CSS_ATTRIBUTE, FORMATTING_TAGS, RENAMED, RENAMED_TAGS, SWALLOWING_TAGS, is_shadow_root
+from webwinnow.page.markup import CSS_ATTRIBUTE, is_shadow_root
 from webwinnow.page.tree import Head, PageTree, without_surrogates
+from webwinnow.settings import Settings, setting
 
 if TYPE_CHECKING:
     import turbohtml
@@ -31,18 +31,20 @@ MAX_JSON_LD = 262_144
 """Characters of JSON-LD in a tree; of the 1,237 pages of `pages-wcxb` none has more than 74,139."""
 MAX_METAS = 500
 MAX_CSS_RULES = 5_000
+"""Rules of style sheets that are used."""
 MAX_CASCADES = 2_000
-"""Rules of style sheets that are used, and sets of rules with an inline style for which the cascade runs (0.2 ms)."""
-_EMPTIED = frozenset(("style", "noembed", "noframes", "iframe", "svg"))
-_LOOKED_AT = ("title", "meta", "link", "base", "script", *sorted(_EMPTIED | RENAMED_TAGS))
+"""Combinations of rules and inline style for which the cascade runs, which takes 0.2 ms."""
 
 META_PRESCAN = 16_384
 """Bytes searched for a meta charset. The standard says 1,024, but pages with long scripts first are common."""
 DETECTION_SAMPLE = 262_144
+"""Bytes that the encoding is detected from."""
 LANGUAGE_SAMPLE = 2_000
+"""Characters that the language is detected from."""
 LANGUAGE_NEEDS = 200
+"""Characters that the detector needs at least: with fewer it mistakes German for Danish."""
 SURE_OF_LANGUAGE = 0.5
-"""Characters and confidence that the language detector needs: below, it mistakes German for Danish."""
+"""Confidence that it needs at least."""
 _TWO_LETTERS = dict(
     pair.split(":")
     for pair in (
@@ -54,6 +56,9 @@ _TWO_LETTERS = dict(
         "ukr:uk urd:ur uzb:uz vie:vi yid:yi zho:zh zul:zu"
     ).split()
 )
+
+_NUMBER = "ww-number"
+"""Attribute of the elements that are copied for style sheets: their number in the tree."""
 
 _META = re.compile(rb"<meta\b([^>]*)", re.IGNORECASE)
 _META_ATTRIBUTE = re.compile(rb"(?<![^\s=/\"'>])([^\s=/\"'>]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]*))")
@@ -78,47 +83,28 @@ _IN_META = dict.fromkeys(_UTF_16, "utf-8") | {"x-user-defined": "windows-1252"}
 _ASCII, _UTF_8 = 0, 1
 """Answers of `utf8_kind`."""
 _ASCII_ALIKE = frozenset(("utf-8", "windows-1252"))
-_FORMATTING = re.compile(rf"<(?:{'|'.join(sorted(FORMATTING_TAGS))})\b[^>]*", re.IGNORECASE)
-_MOST_GROWN = 1_000_000_000
-"""Characters of reopened elements, at most; an estimate from the longest tag."""
-_MERGED = re.compile(r"<(?:html|body)\b([^>]*)", re.IGNORECASE)
-_ATTRIBUTE_NAME = re.compile(r"([^\s=/>\"']++)(?:\s*+=\s*+(?:\"[^\"]*+\"?|'[^']*+'?|[^\s>]*+))?+")
-_MOST_MERGED = 1_000
-_ALIKE_REOPENED = 3
-"""Maximum of equal formatting elements that are reopened (HTML standard, Noah's Ark clause)."""
-_CODE_TAGS = frozenset(("script", "style"))
-_RAW_TEXT = _CODE_TAGS | frozenset("iframe noembed noframes textarea title xmp".split())
-_BLANKS = r" \t\n\f\r"
-"""What separates attributes (HTML standard, ASCII whitespace); a no-break space does not."""
-_MAY_SWALLOW = re.compile(
-    rf"<!--.*?(?:-->|\Z)|<({'|'.join(sorted(SWALLOWING_TAGS))})(?=[{_BLANKS}/>])[^>]*+(>?)", re.IGNORECASE | re.DOTALL
-)
-_SAME_NAME = {name: lazy_pattern(rf"(?i)<(/?){name}(?=[{_BLANKS}/>])") for name in SWALLOWING_TAGS}
-_END_TAG = {name: lazy_pattern(rf"(?i)</{name}(?=[{_BLANKS}/>])") for name in _RAW_TEXT}
-_ATTRIBUTE = re.compile(
-    rf"[{_BLANKS}/]*+=?[^{_BLANKS}/>=]*+(?:[{_BLANKS}]*+=[{_BLANKS}]*+(\"[^\"]*+\"?|'[^']*+'?|[^{_BLANKS}>]*+))?+"
-)
-"""An attribute as browsers read it, with blanks and slashes before it."""
-_NEXT_TAG = re.compile(rf"[{_BLANKS}]*(?:<!--.*?-->[{_BLANKS}]*)*+</?[a-z]", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ParseLimits:
+class ParseLimits(Settings):
     """Limits for one page. Over bytes or nodes it is refused; over depth or attributes it is clipped, see the tree.
 
     `css`: rules of `<style>` count as display properties of the elements they match (Yi and Liu 3.1), in styles only.
     """
 
-    max_bytes: int = 20_000_000
-    max_nodes: int = 1_000_000
-    max_depth: int = 500
-    max_attributes: int = 1_000
-    css: bool = False
+    max_bytes: Annotated[int, setting("Refuse pages that are longer than this many bytes.", "--max-bytes", least=0)] = (
+        20_000_000
+    )
+    max_nodes: Annotated[int, setting("Refuse pages with more elements than this.", least=1)] = 1_000_000
+    max_depth: Annotated[int, setting("Elements below this depth are clipped.", least=1)] = 500
+    max_attributes: Annotated[int, setting("Attributes of an element beyond this number are ignored.", least=0)] = 1_000
+    css: Annotated[
+        bool,
+        setting("Rules of style sheets in the page count as display properties, as in Yi and Liu (slower).", "--css"),
+    ] = False
 
 
 DEFAULT_LIMITS = ParseLimits()
-GROWTH_ALLOWED = 2
-"""A page is refused unparsed if the upper bound of its nodes is this many times `max_nodes`."""
 
 
 def parse(
@@ -141,14 +127,15 @@ def parse(
         )
     page, encoding = _as_utf8(html, content_type)
     drawn_styles = limits.css and layout is not None
-    limits = replace(limits, css=False) if drawn_styles else limits
-    found = None if limits.css else _built(page, url or "", limits)
-    columns, head, css_clipped = found or _built_with_turbohtml(page, url or "", limits)
+    tree = HtmlTree(page, limits.max_nodes, limits.max_attributes)
+    head = _head(tree, url or "")
+    css_clipped = limits.css and not drawn_styles and _note_css(tree, limits.max_depth)
+    columns = lay_out(tree, limits.max_nodes, limits.max_depth, limits.max_attributes)
     frameset = columns.pop("frameset")
     columns["clipped_css"] = css_clipped
     clipped = tuple(name for name in ("depth", "attributes", "css") if columns.pop(f"clipped_{name}"))
     bare = len(columns["tag"]) <= 2 and not columns["text"].strip()
-    tree = PageTree(
+    found = PageTree(
         url=url or "",
         head=head,
         encoding=encoding,
@@ -157,110 +144,80 @@ def parse(
         **columns,
     )
     if layout is None:
-        return tree
-    drawn = PageLayout.from_bytes(layout).at(tree)
-    return replace(tree, layout=drawn, style=drawn.styles(tree.style) if drawn_styles else tree.style)
+        return found
+    drawn = PageLayout.from_bytes(layout).at(found)
+    return replace(found, layout=drawn, style=drawn.styles(found.style) if drawn_styles else found.style)
 
 
-def _built(page: bytes, url: str, limits: ParseLimits) -> tuple[dict[str, Any], Head, bool] | None:
-    """The columns of a page in UTF-8, its head, and False; None for a page that `HtmlTree` leaves to turbohtml."""
-    most = GROWTH_ALLOWED * limits.max_nodes
-    tree = HtmlTree(page, most, most_attributes=limits.max_attributes)
-    if tree.left == "xml":
-        tree = HtmlTree(with_end_tags(page.decode()).encode(), most, True, limits.max_attributes)
-    if tree.left == "many":  # the other parser has no limit
-        raise PageRefused(f"the page has more than {limits.max_nodes:,} elements; raise the limit to read it")
-    if tree.left:
-        return None
-    columns = lay_out_tree(tree, limits.max_nodes, limits.max_depth, limits.max_attributes)
-    reader = _HeadReader()
-    language = ""
-    for tag, attributes, text in tree.head_elements():
-        if tag == "html":
-            language = attributes.get("lang") or attributes.get("xml:lang") or ""
-        elif tag == "script":
-            reader.json_ld(text)
-        else:
-            reader.note(tag, attributes.get, text)
-    return columns, reader.head(url, language), False
+# Style sheets
 
 
-def _built_with_turbohtml(page: bytes, url: str, limits: ParseLimits) -> tuple[dict[str, Any], Head, bool]:
-    """The columns of a page in UTF-8, its head, and whether rules of style sheets were left out."""
-    text = page.decode()
-    tags, reopened, _ = tag_counts(page)
-    _check_growth(text, tags, reopened, limits.max_nodes)
-    _check_merged(text)
-    if "/>" in text:
-        text = with_end_tags(text)
-    markup, head, css_clipped = _parsed(text, url, css=limits.css)
-    return lay_out(markup, limits.max_nodes, limits.max_depth, limits.max_attributes), head, css_clipped
-
-
-def _parsed(text: str, url: str, *, css: bool = False) -> tuple[str, Head, bool]:
-    """Return the page as serialised markup for `lay_out`, its head, and whether rules of style sheets were left out.
-
-    In it each element is closed and there are five escapes. Raw-text elements are emptied or renamed first, because
-    their text would be unescaped.
-    """
-    import turbohtml  # noqa: PLC0415 (loaded for the few pages that need it)
-
-    document = turbohtml.parse(text, positions=False, allow_declarative_shadow_roots=False)
-    reader = _HeadReader()
-    for template in list(document.iter_elements("template")):
-        if not is_shadow_root("template", [("shadowrootmode", template.attr("shadowrootmode") or "")]):
-            template.clear()  # first of all: its contents are not about the page
-    clipped = css and _note_css(document)
-    for element in list(document.iter_elements(_LOOKED_AT)):
-        tag = element.tag
-        if tag == "script":
-            if "ld+json" in (element.attr("type") or "").lower():
-                reader.json_ld(element.text)
-            element.clear()
-        elif tag in _EMPTIED:
-            element.clear()
-        elif tag in RENAMED_TAGS:
-            element.tag = RENAMED + tag
-        elif tag != "title" or element.namespace is turbohtml.Namespace.HTML:
-            reader.note(tag, element.attr, element.text if tag == "title" else "")
-    root = document.root
-    language = "" if root is None else root.attr("lang") or root.attr("xml:lang") or ""
-    return document.serialize(), reader.head(url, language), clipped
-
-
-def _note_css(document: turbohtml.Document) -> bool:
+def _note_css(tree: HtmlTree, max_depth: int) -> bool:
     """Give each element that rules of `<style>` match the values that the cascade gives their properties.
 
     Elements with the same rules and inline style have the same values, so the cascade runs once for them. Style sheets
     lose the other rules first, since it reads them every time. `display: none` hides nothing: it is a property only.
+    Returns whether rules were left out.
     """
-    import turbohtml  # noqa: PLC0415 (loaded for the few pages that need it)
+    import turbohtml  # noqa: PLC0415 (loaded for the few runs that need it)
     from turbohtml.cssom import StyleSheet  # noqa: PLC0415
 
+    document = _copied(tree, max_depth)
     sheets = list(document.iter_elements("style"))
     rules = [rule for sheet in sheets for rule in StyleSheet(sheet.text).rules]
     matching: list[StyleRule] = []
-    numbers: dict[turbohtml.Element, list[int]] = {}
+    matched: dict[str, tuple[turbohtml.Element, list[int]]] = {}
     for rule in rules[:MAX_CSS_RULES]:
         try:
             elements = document.select(rule.selector_text)
         except turbohtml.SelectorSyntaxError:
             continue
         for element in elements:
-            numbers.setdefault(element, []).append(len(matching))
+            matched.setdefault(str(element.attrs[_NUMBER]), (element, []))[1].append(len(matching))
         matching += [rule] if elements else []
     for sheet in sheets:
         sheet.clear()
     if matching:
         sheets[0].set_text("".join(f"{rule.selector_text} {{ {rule.style.text} }}\n" for rule in matching))
     known: dict[tuple[str, ...], str] = {}
-    for element, own in numbers.items():
-        key = (element.attr("style") or "", *map(str, own))
+    for number, (element, matches) in matched.items():
+        key = (element.attr("style") or "", *map(str, matches))
         if key not in known and len(known) < MAX_CASCADES:
-            known[key] = _cascaded(element, {name for k in own for name in matching[k].style})
+            known[key] = _cascaded(element, {name for k in matches for name in matching[k].style})
         if known.get(key):
-            element.attrs[CSS_ATTRIBUTE] = known[key]
+            tree.add_attribute(int(number), CSS_ATTRIBUTE, known[key])
     return len(rules) > MAX_CSS_RULES or len(known) == MAX_CASCADES
+
+
+def _copied(tree: HtmlTree, max_depth: int) -> turbohtml.Document:
+    """The page for turbohtml's selectors; the attribute `_NUMBER` of an element is its number in the tree.
+
+    What is below `max_depth` or in a template is left out.
+    """
+    import turbohtml  # noqa: PLC0415
+
+    document = turbohtml.parse("")
+    copies: dict[int, tuple[turbohtml.Element, int]] = {}
+    for node, parent, _, name, attributes, text in tree.nodes():
+        above, depth = copies.get(parent, (None, 0))
+        if (above is None and parent) or depth > max_depth:
+            continue
+        if not name:
+            if above is not None:
+                above.append(turbohtml.Text(text))
+            continue
+        numbered = {**attributes, _NUMBER: str(node)}
+        try:
+            copy = turbohtml.Element(name, numbered)
+        except ValueError:  # such a name has a quotation mark or the like, and no selector is about it
+            copy = turbohtml.Element("unknown", {key: value for key, value in numbered.items() if "=" not in key})
+        if above is not None:
+            above.append(copy)
+        elif document.root is not None:
+            document.root.replace_with(copy)
+        if name != "template" or is_shadow_root(name, attributes.items()):
+            copies[node] = copy, depth + 1
+    return document
 
 
 def _cascaded(element: turbohtml.Element, declared: set[str]) -> str:
@@ -270,6 +227,22 @@ def _cascaded(element: turbohtml.Element, declared: set[str]) -> str:
     style = computed_style(element)
     wanted = (name for name in style if any(name == one or name.startswith(f"{one}-") for one in declared))
     return ";".join(sorted(f"{name}:{style[name]}" for name in wanted))
+
+
+# The head
+
+
+def _head(tree: HtmlTree, url: str) -> Head:
+    reader = _HeadReader()
+    language = ""
+    for tag, attributes, text in tree.head_elements():
+        if tag == "html":
+            language = attributes.get("lang") or attributes.get("xml:lang") or ""
+        elif tag == "script":
+            reader.json_ld(text)
+        else:
+            reader.note(tag, attributes, text)
+    return reader.head(url, language)
 
 
 class _HeadReader:
@@ -287,19 +260,19 @@ class _HeadReader:
             self.scripts.append(script)
             self.script_room -= len(script)
 
-    def note(self, tag: str, attribute: Callable[[str], str | None], text: str) -> None:
+    def note(self, tag: str, attributes: Mapping[str, str], text: str) -> None:
         if tag == "meta":
-            content = (attribute("content") or "").strip()
+            content = (attributes.get("content", "")).strip()
             if content and len(self.metas) < MAX_METAS:
                 for key in ("name", "property", "itemprop", "http-equiv"):
-                    name = attribute(key)
+                    name = attributes.get(key)
                     if name:
                         self.metas.append((name.strip().lower(), content))
         elif tag == "link":
-            if self.canonical is None and "canonical" in (attribute("rel") or "").lower().split():
-                self.canonical = (attribute("href") or "").strip() or None
+            if self.canonical is None and "canonical" in attributes.get("rel", "").lower().split():
+                self.canonical = attributes.get("href", "").strip() or None
         elif tag == "base":
-            self.base = self.base or (attribute("href") or "").strip()
+            self.base = self.base or attributes.get("href", "").strip()
         elif not self.title:
             self.title = " ".join(text.split())
 
@@ -317,77 +290,6 @@ class _HeadReader:
             metas=tuple(self.metas),
             json_ld=tuple(self.scripts),
         )
-
-
-def _check_growth(text: str, tags: int, reopened: int, max_nodes: int) -> None:
-    """Refuse a page whose unclosed formatting elements, reopened in every block, would grow beyond limits.
-
-    88 KB of such a page make ten million elements, or gigabytes of attributes, and the parser has no limit.
-    """
-    alike = Counter(_FORMATTING.findall(text))
-    grown = min(reopened, tags * sum(min(count, _ALIKE_REOPENED) for count in alike.values()))
-    if grown > GROWTH_ALLOWED * max_nodes:
-        raise PageRefused(
-            f"the page leaves formatting elements open and would grow to some {grown:,} elements; "
-            f"the limit is {max_nodes:,}"
-        )
-    size = grown * max(map(len, alike), default=0)
-    if size > _MOST_GROWN:
-        raise PageRefused(
-            f"the page leaves formatting elements open and would grow to some {size:,} characters; "
-            f"the limit is {_MOST_GROWN:,}"
-        )
-
-
-def _check_merged(text: str) -> None:
-    """Refuse a page whose HTML and BODY tags add attributes again and again: the parser copies all for each.
-
-    110 KB of such a page take 700 MB.
-    """
-    names = {name.lower() for tag in _MERGED.findall(text) for name in _ATTRIBUTE_NAME.findall(tag)}
-    if len(names) > _MOST_MERGED:
-        raise PageRefused(f"the page has {len(names):,} attributes on HTML and BODY; the limit is {_MOST_MERGED:,}")
-
-
-def with_end_tags(text: str) -> str:
-    """Give XML-style `<iframe/>` and the like an end tag where the page has none for them.
-
-    In HTML the slash means nothing: such an element contains all up to its end tag. Where none follows, or another
-    element of that name is opened before, that is the rest of the page. Then the author meant an empty element.
-    """
-    parts, copied, at = [], 0, 0
-    while tag := _MAY_SWALLOW.search(text, at):
-        at = tag.end()
-        name = (tag[1] or "").lower()
-        if not name:  # a comment
-            continue
-        if not tag[2]:  # the page ends in this tag
-            break
-        following = _SAME_NAME[name].search(text, at)
-        is_closed = tag[0].endswith("/>") and not _ends_in_value(tag[0][1 + len(name) : -1])
-        if is_closed and (following is None or (not following[1] and not _is_code(name, text, at))):
-            parts += [text[copied:at], f"</{name}>"]
-            copied = at
-        elif name in _RAW_TEXT:  # what looks like a tag in it is none
-            end = following if following is None or following[1] else _END_TAG[name].search(text, following.end())
-            if end is None:
-                break
-            at = end.end()
-    return "".join([*parts, text[copied:]])
-
-
-def _ends_in_value(attributes: str) -> bool:
-    """Whether the slash at the end of a tag is part of a value without quotation marks: `<iframe src=/a/>`."""
-    at, value = 0, ""
-    while at < len(attributes):
-        found = _ATTRIBUTE.match(attributes, at)
-        at, value = (at + 1, "") if found is None or found.end() == at else (found.end(), found[1] or "")
-    return value != "" and value[0] not in "\"'"
-
-
-def _is_code(name: str, text: str, at: int) -> bool:
-    """Whether what follows a tag of a script or style sheet is code: not the next tag."""
-    return name in _CODE_TAGS and _NEXT_TAG.match(text, at) is None
 
 
 # Bytes to text

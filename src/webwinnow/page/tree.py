@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow.lazy import lazy_property
 from webwinnow.page import urls
 from webwinnow.page._nodes import permalinks
 from webwinnow.page._words import blank_runs, run_words, word_spans
@@ -83,7 +83,7 @@ class Head:
                     types.setdefault(without_surrogates(kind))
         return tuple(types)
 
-    @cached_property
+    @lazy_property
     def json_ld_things(self) -> tuple[dict[str, Any], ...]:
         """JSON-LD objects at the top of each script or in its `@graph`; scripts that are not JSON are skipped."""
         things: list[dict[str, Any]] = []
@@ -113,9 +113,20 @@ class Words(NamedTuple):
 class PageTree:
     """A page's elements, text and attributes as read-only arrays.
 
-    The subtree of node i is `i:end[i]`, its text `text[text_start[i]:text_end[i]]`. Run r of text is
-    `text[run_start[r]:run_start[r + 1]]`; it belongs to `run_owner[r]` and precedes node `run_before[r]` in page order.
-    Attribute k belongs to `attr_node[k]` (ascending).
+    One entry per node, in page order; the subtree of node i is `i:end[i]`:
+    - `tag`: code in `markup.TAGS`, or `CUSTOM_TAG` and the index in `custom_tags`
+    - `parent`: the parent's number; -1 for the root
+    - `style`, `shape`: hashes, see `markup.canonical_style` and `shape_hash`
+    - `flags`: `HIDDEN`, `NOSCRIPT`, `PREFORMATTED`
+    - `text_start`, `text_end`: the node's text is `text[text_start[i]:text_end[i]]`
+
+    One entry per run of text, in page order; run r is `text[run_start[r]:run_start[r + 1]]`:
+    - `run_owner`: the node that the run is directly inside
+    - `run_before`: the node that it precedes
+
+    One entry per attribute, by node; its value is `attr_text[attr_start[k]:attr_start[k + 1]]`:
+    - `attr_node`: the node
+    - `attr_name`: index in `markup.ATTRIBUTES`
     """
 
     url: str
@@ -189,14 +200,14 @@ class PageTree:
             raise IndexError(f"node {i} of a tree of {len(self)}")
         return Node(self, i)
 
-    @cached_property
+    @lazy_property
     def visible(self) -> Mask:
         """Nodes that are not inside a hidden element; read-only."""
         seen: Mask = (self.flags & HIDDEN) == 0
         seen.setflags(write=False)
         return seen
 
-    @cached_property
+    @lazy_property
     def visible_runs(self) -> Mask:
         """Runs of visible nodes; read-only."""
         seen = self.visible[self.run_owner]
@@ -241,26 +252,26 @@ class PageTree:
         """The attributes of node i."""
         return range(int(self._attr_first[i]), int(self._attr_first[i + 1]))
 
-    @cached_property
+    @lazy_property
     def _attr_first(self) -> NDArray[np.int64]:
         """For each node the first attribute that belongs to it or a later one."""
         return np.concatenate(([0], np.cumsum(np.bincount(self.attr_node, minlength=len(self)))))
 
-    @cached_property
+    @lazy_property
     def written_runs(self) -> Mask:
         """Runs that are not only white space; read-only."""
         written: Mask = ~blank_runs(self.text, self.run_start)
         written.setflags(write=False)
         return written
 
-    @cached_property
+    @lazy_property
     def run_words(self) -> NDArray[np.int64]:
         """The number of words of each run, hidden ones too; read-only."""
         words = run_words(self.text, self.run_start, self.written_runs)
         words.setflags(write=False)
         return words
 
-    @cached_property
+    @lazy_property
     def words(self) -> Words:
         """The words of the visible runs."""
         return Words(*word_spans(self.text, self.run_start, self.visible_runs & self.written_runs))
@@ -303,7 +314,7 @@ class PageTree:
         starts, ends = self.attr_start[at].tolist(), self.attr_start[at + 1].tolist()
         return Links(self, node[is_link], [self.attr_text[a:b] for a, b in zip(starts, ends, strict=True)])
 
-    @cached_property
+    @lazy_property
     def _place(self) -> NDArray[np.int64]:
         """The place of each node among its siblings of the same tag, from 1."""
         order = np.lexsort((self.tag, self.parent))  # stable: siblings stay in page order

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 from urllib.parse import unquote
 
 from webwinnow.errors import SettingsError
-from webwinnow.page.records import PageRecord
 
 if TYPE_CHECKING:
     from tldextract import TLDExtract
@@ -232,15 +231,15 @@ class SiteKey:
 
     def name(self, site: str, url: str) -> str:
         """The `site` in the record of a page: its site, or with `none` its host."""
-        return site if self.has_sites else SiteKey().of(PageRecord(url=url, body=b""))
+        return site if self.has_sites else SiteKey().of(url)
 
-    def of(self, page: PageRecord) -> str:
-        """The site that `page` belongs to; "" for `all` and `none`."""
+    def of(self, url: str, site: str | None = None) -> str:
+        """The site of the page with this URL, and the `site` that its input gives; "" for `all` and `none`."""
         if self.by in ("all", "none"):
             return ""
-        if self.by == "column" and page.site is not None:
-            return page.site
-        text = _clean(page.url)
+        if self.by == "column" and site is not None:
+            return site
+        text = _clean(url)
         parts = _split(text)
         if self.by == "domain":
             return "" if parts is None else _registered_domain(parts.host)

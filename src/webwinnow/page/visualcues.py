@@ -129,7 +129,7 @@ def _text_outside_links(tree: PageTree) -> NDArray[np.int64]:
     """Characters of each run; 0 for white space, hidden text and links."""
     size = np.diff(tree.run_start).astype(np.int64)
     linked = nearest(tree.parent, tree.tag == TAG_CODE["a"])[tree.run_owner] >= 0
-    size[linked | ~tree.written_runs | ~tree.visible[tree.run_owner]] = 0
+    size[linked | ~tree.written_runs | ~tree.visible_runs] = 0
     return size
 
 

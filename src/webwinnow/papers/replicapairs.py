@@ -17,10 +17,10 @@ from xxhash import xxh3_64_intdigest
 
 from webwinnow.errors import InputError
 from webwinnow.inspect.templating import render_text
-from webwinnow.judge.evidence import PageContext
 from webwinnow.page.blocks import text_of_runs
 from webwinnow.page.fingerprints import BITS, distance, simhash
 from webwinnow.page.metadata import metadata
+from webwinnow.page.page import Page
 from webwinnow.page.parsing import language_of, parse
 from webwinnow.page.tree import PageTree
 from webwinnow.page.urls import SiteKey
@@ -99,7 +99,7 @@ def cleaned_texts(
     for done, page in enumerate(open_pages([pages], on_problem=on_problem), start=1):
         if page.refused is None:
             tree = parse(page.body, url=page.url, content_type=page.content_type, layout=page.layout)
-            sites[site_by.of(page)].append((page.page_id, tree))
+            sites[site_by.of(page.url, page.site)].append((page.page_id, tree))
         else:
             on_problem(InputProblem(f"{pages}: page {done} was refused ({page.refused})"))
         progress("parse", done, total)
@@ -110,7 +110,7 @@ def cleaned_texts(
         model = learn([tree for _, tree in members], site, cleaner.method.parts) if learns else None
         for page_id, tree in members:
             if page_id in wanted:
-                context = PageContext(tree)
+                context = Page(tree)
                 verdict = cleaner.clean_in(context, model).verdict
                 scored = context if cleaner.method.scores else None
                 text = text_of_runs(tree, distinctive_runs(tree, verdict, scored, model))

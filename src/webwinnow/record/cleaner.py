@@ -14,20 +14,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from webwinnow.errors import SettingsError
-from webwinnow.judge.evidence import PageContext, PageEvidence
+from webwinnow.judge.evidence import PageEvidence, page_with
 from webwinnow.judge.explanations import Cause, Causes
 from webwinnow.judge.kinds import KIND_CODE, KINDS, with_kinds
 from webwinnow.judge.tasks import DEFAULT_TASK, Task, for_task, task_of
 from webwinnow.judge.verdict import NO_CONTENT_REASON, REASONS, Verdict, keep_around
 from webwinnow.judge.wholes import with_wholes
-from webwinnow.methods.registry import DEFAULT_METHOD, DEFAULT_SETTINGS, METHODS, CleaningSettings, Method, method_named
-from webwinnow.methods.settings import MethodSettings
+from webwinnow.lazy import lazy_property
+from webwinnow.methods.registry import DEFAULT_METHOD, DEFAULT_SETTINGS, CleaningSettings, Method, method_named
 from webwinnow.methods.viewsettings import ViewSettings
-from webwinnow.page._words import blank_runs
-from webwinnow.page.blocks import Blocks, runs_of_nodes
-from webwinnow.page.hints import Hints
+from webwinnow.page.blocks import runs_of_nodes
 from webwinnow.page.linktargets import without_sharing
-from webwinnow.page.metadata import Metadata, fields_of, metadata
+from webwinnow.page.metadata import Metadata, fields_of
+from webwinnow.page.page import Page
 from webwinnow.page.parsing import language_of, parse
 from webwinnow.page.records import Dropped, Kept, Outcome
 from webwinnow.page.tree import PageTree
@@ -35,6 +34,7 @@ from webwinnow.record import view as docview
 from webwinnow.record.flow import to_text
 from webwinnow.record.html import to_html
 from webwinnow.record.markdown import to_markdown
+from webwinnow.settings import Settings
 from webwinnow.site.learned import LearnedSite
 
 if TYPE_CHECKING:
@@ -62,28 +62,29 @@ class Decision(NamedTuple):
     """The table or list that the block is in, with its row and column, if explained."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class CleanPage:
-    """A page, the verdict on it, and the model of its site. Nothing is rendered until it is asked for.
+    """A page, the verdict on it, and the model of its site. Nothing is rendered until it is asked for, and all once.
 
-    `blocks` and `hints` are the page's, if cleaning needed them; `view_settings` are for its `view` and `record`,
-    `method_settings` those that the method cleaned with (None: its defaults).
-    `kept_tree` is the page without the words that the verdict removes from kept runs, with the same nodes and runs.
+    `cleaner` has the settings that the page was cleaned with, and those of its `view`; None for the defaults.
     """
 
-    tree: PageTree
+    page: Page
     verdict: Verdict
     model: LearnedSite | None = None
-    blocks: Blocks | None = None
-    hints: Hints | None = None
-    view_settings: ViewSettings = field(default_factory=ViewSettings)
-    method_settings: MethodSettings | None = None
-    kept_tree: PageTree = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "kept_tree", self.verdict.reduced(self.tree))
+    cleaner: Cleaner | None = None
 
     @property
+    def tree(self) -> PageTree:
+        """The page as it was parsed."""
+        return self.page.tree
+
+    @lazy_property
+    def kept_tree(self) -> PageTree:
+        """The page without the words that the verdict removes from kept runs, with the same nodes and runs."""
+        return self.verdict.reduced(self.tree)
+
+    @lazy_property
     def text(self) -> str:
         """The kept parts as plain text."""
         return to_text(self.kept_tree, self.verdict.keep, self.verdict.keep_runs)
@@ -129,11 +130,11 @@ class CleanPage:
 
         If kinds were recognised, `explain` also adds what has no text and is not content, kept or not.
         """
-        page = PageContext(self.tree, blocks=self.blocks)
-        method = METHODS.get(self.verdict.method)
-        causes: Causes = {}
-        if explain and method is not None and method.explain is not None and method.group is not None:
-            causes = method.explain(page, self.model, self.method_settings or getattr(DEFAULT_SETTINGS, method.group))
+        page, causes = self.page, Causes()
+        if explain:
+            cleaner = self.cleaner or Cleaner.of(self.verdict.method)
+            if cleaner.method.explain is not None:
+                causes = cleaner.method.explain(page, self.model, cleaner.own)
         blocks, structures = page.blocks, page.structures if explain else None
         text_free = deque(self._with_kind_only() if explain else ())
         for b, text in enumerate([*blocks.texts(), ""]):
@@ -161,7 +162,7 @@ class CleanPage:
         tree, sure = self.tree, self.verdict.kind_score
         if sure is None:
             return []
-        says = np.concatenate(([0], np.cumsum(~blank_runs(tree.text, tree.run_start))))
+        says = np.concatenate(([0], np.cumsum(tree.written_runs)))
         first, last = runs_of_nodes(tree)
         given = sure > 0
         found: list[int] = np.flatnonzero(given & (says[first] == says[last]) & ~given[tree.parent]).tolist()
@@ -182,10 +183,20 @@ class CleanPage:
         return KINDS[kind].name if known else None
 
     def _about(self, fetched: str | None = None) -> Metadata:
-        is_shared = None if self.model is None else self.model.shares_name
-        if self.hints is None:
-            return metadata(self.tree, is_shared, fetched=fetched)
-        return fields_of(self.hints.on_site(is_shared, fetched))
+        """What the page declares; its date is not after it was `fetched`."""
+        if fetched not in self._found:
+            is_shared = None if self.model is None else self.model.shares_name
+            self._found[fetched] = fields_of(self.page.hints.on_site(is_shared, fetched))
+        return self._found[fetched]
+
+    @lazy_property
+    def _found(self) -> dict[str | None, Metadata]:
+        return {}
+
+    @property
+    def _view_settings(self) -> ViewSettings:
+        settings: ViewSettings = (DEFAULT_SETTINGS if self.cleaner is None else self.cleaner.settings).docview
+        return settings
 
     @property
     def view(self) -> DocView:
@@ -195,25 +206,29 @@ class CleanPage:
     @property
     def language(self) -> str | None:
         """The language of the page: declared, or else detected in the main content."""
-        return self._about().language or language_of(self._texts()[0])
+        return self._language(next(iter(self._found.values()), None) or self._about())
+
+    def _language(self, about: Metadata) -> str | None:
+        return about.language or self._text_language
+
+    @lazy_property
+    def _text_language(self) -> str | None:
+        return language_of(self._texts[0])
 
     @property
     def features(self) -> FeatureVector:
         """The weighted words of what is kept (DocView 3.2), which keywords and category come from."""
-        return docview.features_of(self.kept_tree, self.verdict, self.language, self.view_settings)
+        return docview.features_of(self.kept_tree, self.verdict, self.language, self._view_settings)
 
     def docview(self, settings: ViewSettings | None = None, categories: Categories | None = None) -> DocView:
         """As `view`, with other settings and a model of categories."""
-        text, _ = self._texts()
-        return self._view(self._about(), text, settings, categories)
+        return self._view(self._about(), settings, categories)
 
-    def _view(
-        self, about: Metadata, text: str, settings: ViewSettings | None, categories: Categories | None
-    ) -> DocView:
+    def _view(self, about: Metadata, settings: ViewSettings | None, categories: Categories | None) -> DocView:
         if categories is not None:
             categories.check_method(self.verdict.method)
-        language = about.language or language_of(text)
-        settings = settings or self.view_settings
+        language, text = self._language(about), self._texts[0]
+        settings = settings or self._view_settings
         return docview.view_of(self.kept_tree, self.verdict, about, text, language, settings, categories)
 
     def record(
@@ -230,8 +245,8 @@ class CleanPage:
         page is published after it was `fetched`, an ISO 8601 time; without that, not after today.
         """
         about = self._about(fetched)
-        text, comments = self._texts()
-        seen = self._view(about, text, None, categories) if view else None
+        text, comments = self._texts
+        seen = self._view(about, None, categories) if view else None
         kept_words = self.kept_words
         outcome = self._outcome(kept_words)
         record: dict[str, Any] = {
@@ -251,7 +266,7 @@ class CleanPage:
             "description": about.description,
         }
         if seen is None:
-            record |= {"links": self.links, "lang": about.language or language_of(text)}
+            record |= {"links": self.links, "lang": self._language(about)}
         else:
             record |= {
                 "type": seen.type,
@@ -270,6 +285,7 @@ class CleanPage:
             record["comments"] = comments
         return record
 
+    @lazy_property
     def _texts(self) -> tuple[str, str | None]:
         """The text of the main content, and that of readers' posts where they are kept beside it."""
         posts = self.verdict.post_runs
@@ -304,7 +320,7 @@ class Cleaner:
     task: Task
     kinds: bool = False
     selection: Selection | None = None
-    own: MethodSettings | None = field(init=False, repr=False)
+    own: Settings | None = field(init=False, repr=False)
     """The settings of the method."""
 
     def __post_init__(self) -> None:
@@ -334,9 +350,9 @@ class Cleaner:
         self, tree: PageTree, model: LearnedSite | None = None, evidence: PageEvidence | None = None
     ) -> CleanPage:
         """Clean a page, with a model of its site where the method uses one. `evidence` saves scoring it again."""
-        return self.clean_in(PageContext(tree, evidence), model)
+        return self.clean_in(page_with(tree, evidence), model)
 
-    def clean_in(self, page: PageContext, model: LearnedSite | None = None) -> CleanPage:
+    def clean_in(self, page: Page, model: LearnedSite | None = None) -> CleanPage:
         """As `clean`, for a page in its context, which may have a page model other than the shipped one."""
         verdict = self.method.clean(page, model, self.own)
         if self.settings.wholes.complete and self.method.group != "page":
@@ -347,7 +363,7 @@ class Cleaner:
             verdict = self.selection.applied(page, verdict)
         if self.kinds and verdict.kind_score is None:
             verdict = with_kinds(page, verdict, model)
-        return CleanPage(page.tree, verdict, model, page.known_blocks, page.hints, self.settings.docview, self.own)
+        return CleanPage(page, verdict, model, self)
 
 
 def clean_page(

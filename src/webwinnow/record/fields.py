@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from webwinnow import plugins
 from webwinnow.record.textquality import SIGNALS
+from webwinnow.storage.fastjson import to_json
 
 Record = Mapping[str, Any]
 
@@ -136,6 +137,11 @@ def ordered(record: Record, fields: Fields | None = None) -> dict[str, Any]:
         elif not is_optional:
             row[name] = None
     return row
+
+
+def record_line(record: Record, fields: Fields | None = None) -> bytes:
+    """Return a record as one line of JSON; equal records give equal bytes."""
+    return to_json(ordered(record, fields)) + b"\n"
 
 
 @cache

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow.lazy import lazy_property
 from webwinnow.page.blocks import SPLITTING_TAGS, are_split, splitting_nodes
 from webwinnow.page.markup import ATTRIBUTE_CODE, CUSTOM_TAG, HIDDEN, PREFORMATTED, TAG_CODE, TAGS
 from webwinnow.page.structures import data_tables
@@ -304,7 +304,7 @@ class _Walk:
         absent = np.zeros_like(self.absent) if self.tree.flags[i] & HIDDEN else self.absent
         return TableGrid(self.tables, self.tables.cells(i, absent).tolist(), has_picture)
 
-    @cached_property
+    @lazy_property
     def absent(self) -> NDArray[np.bool_]:
         """Hidden nodes without anything kept."""
         kept = np.concatenate(([0], np.cumsum(self.mask)))
@@ -351,7 +351,7 @@ class _Walk:
         marks = self.marks._replace(link=None if href.strip().startswith("#") else link_target(self.tree, href))
         return PLAIN if marks == PLAIN else marks
 
-    @cached_property
+    @lazy_property
     def _attributes(self) -> Callable[[int], dict[str, str]]:
         return attribute_reader(self.tree)
 
@@ -362,6 +362,6 @@ class _Walk:
             pieces = self.pieces if self.table is None or self.table.cell is None else self.table.cell.pieces
             pieces.append(Piece(printable(found.get("alt", "")), self.marks, address))
 
-    @cached_property
+    @lazy_property
     def _numbers(self) -> dict[int, tuple[int, str]]:
         return list_numbers(self.tree, self.mask)

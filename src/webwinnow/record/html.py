@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.page._nodes import topmost
-from webwinnow.page._words import blank_runs
 from webwinnow.page.blocks import runs_of_nodes
 from webwinnow.page.markup import BLOCK_TAGS, CUSTOM_TAG, TAG_CODE, UNCLOSED_TAGS
 from webwinnow.page.tree import PageTree
@@ -61,7 +60,7 @@ def empty_boxes(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_]
     """The kept boxes and frames, with what is inside, that have neither kept text nor a kept picture."""
     kept = keep[tree.run_owner] if runs is None else keep[tree.run_owner] & runs
     first, last = runs_of_nodes(tree)
-    says = np.concatenate(([0], np.cumsum(kept & ~blank_runs(tree.text, tree.run_start))))
+    says = np.concatenate(([0], np.cumsum(kept & tree.written_runs)))
     shows = np.concatenate(([0], np.cumsum(keep & tree.tagged("img", "hr"))))
     boxes = keep & np.isin(tree.tag, _UNSEEN) & (says[first] == says[last]) & (shows[tree.end] == shows[:-1])
     found: NDArray[np.bool_] = keep & (topmost(tree.parent, boxes) >= 0)

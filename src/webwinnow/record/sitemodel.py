@@ -101,9 +101,9 @@ class SiteCleaner:
     def add(self, page: PageRecord | PageTree | bytes | str) -> CleanPage:
         """Learn one more page, and clean it with what is known by then."""
         tree = tree_of(page)
-        record = page if isinstance(page, PageRecord) else PageRecord(url=tree.url, body=b"")
+        site = self.site_by.of(tree.url, page.site if isinstance(page, PageRecord) else None)
         evidence = self.cleaner.evidence(tree)
-        return self.cleaner.clean(tree, self._learned(self.site_by.of(record), tree, evidence), evidence)
+        return self.cleaner.clean(tree, self._learned(site, tree, evidence), evidence)
 
     def model(self, site: str) -> SiteModel | None:
         """The model of a site from all its pages so far; None for an unknown site."""

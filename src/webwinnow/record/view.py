@@ -24,7 +24,7 @@ from webwinnow.lazy import lazy_pattern
 from webwinnow.methods import _view
 from webwinnow.methods import method_docview as content
 from webwinnow.methods.method_docview import TOPIC, FeatureVector, Floats, Mask, TagTree, feature_vector
-from webwinnow.methods.viewsettings import METHOD, OURS, ViewSettings, filled
+from webwinnow.methods.viewsettings import DOCVIEW, OURS, ViewSettings, filled
 from webwinnow.page._words import word_spans
 from webwinnow.page.linktargets import without_sharing
 from webwinnow.page.markup import HIDDEN, TAG_CODE
@@ -372,7 +372,7 @@ def _type_of(blocks: TagTree, kept: Mask, verdict: Verdict, settings: ViewSettin
     if not len(kept) and not images:
         return None, "central area"
     thread = verdict.genre == THREAD
-    by_structure = verdict.method == METHOD or terms < LEAST_TERMS
+    by_structure = verdict.method == DOCVIEW or terms < LEAST_TERMS
     if not by_structure and not content.may_be_images(images, terms, settings):
         return content.page_type(blocks, kept, 0, settings, thread=thread), "kept text"
     central = content.central_blocks(blocks)

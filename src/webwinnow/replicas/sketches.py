@@ -25,12 +25,12 @@ from xxhash import xxh3_64_intdigest
 from webwinnow.errors import SettingsError, check_range
 from webwinnow.judge.combined import RECORD_AT
 from webwinnow.judge.emptypages import why_empty
-from webwinnow.judge.evidence import PageContext, PageEvidence
-from webwinnow.judge.models import PageModel
+from webwinnow.judge.evidence import PageEvidence, evidence_of, page_model, shown_of
 from webwinnow.judge.verdict import Verdict
 from webwinnow.judge.wholes import HIDDEN_ABOVE
 from webwinnow.page._words import word_spans
 from webwinnow.page.blocks import text_of_runs
+from webwinnow.page.page import Page
 from webwinnow.page.parsing import language_of
 from webwinnow.page.tree import PageTree
 from webwinnow.page.urls import canonical
@@ -286,7 +286,7 @@ LEAST_CONTENT: Final = 10
 
 
 def distinctive_runs(
-    tree: PageTree, verdict: Verdict, page: PageContext | None = None, model: LearnedSite | None = None
+    tree: PageTree, verdict: Verdict, page: Page | None = None, model: LearnedSite | None = None
 ) -> NDArray[np.bool_]:
     """The text runs to fingerprint, which distinguish a page from others on any site.
 
@@ -295,8 +295,8 @@ def distinctive_runs(
     (`page`), without blocks that the site repeats on many pages; without `page`, all that the verdict keeps.
     """
     if page is not None:
-        blocks, evidence = page.blocks, page.evidence
-        kept = _content(page) & (page.shown | (evidence.probability >= HIDDEN_ABOVE))
+        blocks, evidence = page.blocks, evidence_of(page)
+        kept = _content(page) & (shown_of(page) | (evidence.probability >= HIDDEN_ABOVE))
         content = int(evidence.words[kept].sum())
         if content >= LEAST_CONTENT:
             distinctive = kept & ~_repeated(evidence, model)
@@ -306,10 +306,10 @@ def distinctive_runs(
     return verdict.keep_runs & verdict.keep[tree.run_owner]
 
 
-def _content(page: PageContext) -> NDArray[np.bool_]:
+def _content(page: Page) -> NDArray[np.bool_]:
     """The blocks that method `page` keeps without `--favor`; none on a page that it says has no main content."""
-    probability, words = page.evidence.probability, page.evidence.words
-    lowest, quality = PageModel.load().judged(probability, words)
+    probability, words = evidence_of(page).probability, evidence_of(page).words
+    lowest, quality = page_model(page).judged(probability, words)
     kept: NDArray[np.bool_] = probability >= lowest
     return kept if why_empty(page, kept, quality) is None else np.zeros(len(probability), np.bool_)
 

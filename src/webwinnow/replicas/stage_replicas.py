@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.counted import counted
-from webwinnow.judge.evidence import PageContext
 from webwinnow.methods.registry import method_named
+from webwinnow.page.page import Page
 from webwinnow.progress import Progress, no_progress
 from webwinnow.record.cleaner import CleanPage
 from webwinnow.record.fields import Field
@@ -46,7 +46,7 @@ class ReplicaStage(Stage):
         self.row_bytes = sketch_type(self.settings.method).itemsize
         self.is_scored = method_named(run.method).scores
 
-    def row(self, clean: CleanPage, page: PageContext, record: dict[str, Any]) -> bytes:
+    def row(self, clean: CleanPage, page: Page, record: dict[str, Any]) -> bytes:
         """The sketch of a page."""
         runs = distinctive_runs(clean.tree, clean.verdict, page if self.is_scored else None, clean.model)
         named = {name: record[name] for name in ("url", "site", "title", "date")}

@@ -30,9 +30,8 @@ from webwinnow.run.outputs import (
     write_lines,
     write_output,
 )
-from webwinnow.run.pagestore import CollectionStore
+from webwinnow.run.pagestore import CollectionStore, part_lines
 from webwinnow.run.parsedcollection import OpenOptions, ParsedCollection, ParsingEngine
-from webwinnow.run.rows import part_lines
 from webwinnow.run.settings import RunSettings
 from webwinnow.run.stages import Stages, with_values
 from webwinnow.run.summary import Summary

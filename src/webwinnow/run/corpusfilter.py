@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from webwinnow.errors import SettingsError
 from webwinnow.record.fields import CONTENT_FIELDS
-from webwinnow.record.textquality import RULES, QualityRules, broken_rule, signals_of
+from webwinnow.record.textquality import QualityRules, broken_rule, signals_of
+from webwinnow.settings import KEEP, Settings, setting
 
 _LANGUAGE: Final = re.compile(r"[a-z]{2,3}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CorpusFilter:
+class CorpusFilter(Settings):
     """Pages that do not pass are dropped with the reason.
 
     - `languages`: the languages to keep, as in the field `lang`; empty for all. Pages of unknown language are dropped.
@@ -23,19 +24,27 @@ class CorpusFilter:
     - `signals`: add the quality signals of the text to each record.
     """
 
-    languages: tuple[str, ...] = ()
-    min_words: int = 0
-    quality: QualityRules = "none"
-    signals: bool = False
+    languages: Annotated[
+        tuple[str, ...], setting("Only pages in this language, or in several: en,de.", "--lang", panel=KEEP)
+    ] = ()
+    min_words: Annotated[
+        int, setting("Drop pages with fewer words of content.", "--min-words", panel=KEEP, least=0)
+    ] = 0
+    quality: Annotated[
+        QualityRules,
+        setting(
+            "Drop pages by the published rules of Gopher, or of FineWeb, which include Gopher's.",
+            "--quality",
+            panel=KEEP,
+        ),
+    ] = "none"
+    signals: Annotated[bool, setting("Add the quality signals of the text to each record.", "--signals")] = False
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
+        """Raise `SettingsError` for what is no code of a language."""
         for language in self.languages:
             if not _LANGUAGE.fullmatch(language):
                 raise SettingsError(f"language {language!r}: expected two or three small letters, such as en or deu")
-        if self.min_words < 0:
-            raise SettingsError(f"min_words is {self.min_words}: expected 0 or more")
-        if self.quality not in RULES:
-            raise SettingsError(f"there are no quality rules {self.quality!r}; there are: {', '.join(RULES)}")
 
     @property
     def is_open(self) -> bool:

@@ -11,20 +11,25 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import IO, Any, Final
+from typing import IO, Final
 
 from webwinnow.errors import InputError, MissingExtra
 from webwinnow.page.records import PageRecord
-from webwinnow.run.parquet import check_parquet, count_rows, read_parquet
-from webwinnow.run.rows import DEFAULT_COLUMNS, ColumnNames, check_jsonl, read_jsonl
-from webwinnow.run.sniff import HEAD_BYTES, Content, content_by_name, content_of, is_html_document
+from webwinnow.run.readers import (
+    HEAD_BYTES,
+    Reader,
+    Source,
+    is_html_document,
+    reader_by_magic,
+    reader_by_name,
+    reader_of,
+)
+from webwinnow.run.rows import DEFAULT_COLUMNS, ColumnNames
 from webwinnow.run.unpacking import InputProblem, ProblemListener, ReadLimits, UnpackedStream, ignore_problem
-from webwinnow.run.warc import check_wacz, read_wacz, read_warc
 
 STDIN: Final = "-"
 SPOOL_CHUNK: Final = 1 << 20
 PROBLEMS_SHOWN: Final = 5  # in the error at the end, if nothing could be read
-SEEKING: Final = frozenset({Content.WACZ, Content.PARQUET})  # read from their end
 
 
 def open_pages(
@@ -64,11 +69,20 @@ def known_page_count(inputs: Sequence[str | Path]) -> int | None:
         if str(given) == STDIN or not (path.is_file() or path.is_dir()):
             return None
         for file in [path] if path.is_file() else _walk(path, ignore_problem):
-            rows = count_rows(str(file))
+            rows = _count(file)
             if rows is None:
                 return None
             total += rows
     return total
+
+
+def _count(path: Path) -> int | None:
+    try:
+        with path.open("rb") as file:
+            reader = reader_by_magic(file.read(HEAD_BYTES))
+    except OSError:  # reported when it is read
+        return None
+    return None if reader is None else reader.count(path)
 
 
 _Source = Callable[[ProblemListener], Iterator[PageRecord]]
@@ -185,7 +199,7 @@ def _check_folder(folder: Path) -> None:
 
 
 def _contains_pages(path: Path) -> bool:
-    if content_by_name(path.name) is not None:
+    if reader_by_name(path.name) is not None:
         return True
     with path.open("rb") as file:
         return is_html_document(file.read(HEAD_BYTES))
@@ -205,13 +219,8 @@ class PageFile:
     def check(self, limits: ReadLimits) -> None:
         """Raise `InputError` if the file does not begin as one of our formats."""
         with Path(self.path).open("rb") as file:
-            content, stream = self._recognise(file, limits)
-            if content is Content.WACZ:
-                check_wacz(file, self.name)
-            elif content is Content.PARQUET:
-                check_parquet(self.path, self.name, self.columns)
-            elif content is Content.JSONL:
-                check_jsonl(stream, name=self.name, limits=limits, columns=self.columns)
+            reader, source = self._recognise(file, limits, ignore_problem)
+            reader.check(source)
 
     def read(self, limits: ReadLimits, on_problem: ProblemListener) -> Iterator[PageRecord]:
         """Read its pages. In a folder, a broken HTML file is a refused page, any other broken file a problem."""
@@ -221,12 +230,13 @@ class PageFile:
             except OSError as error:
                 raise InputError(f"{self.name}: cannot be read ({error.strerror})") from error
             with file:
-                content, stream = self._recognise(file, limits)
-                yield from self._pages(content, stream, file, limits, on_problem)
+                reader, source = self._recognise(file, limits, on_problem)
+                yield from reader.pages(source)
         except (InputError, MissingExtra) as error:
             if not self.in_folder:
                 raise
-            if content_by_name(Path(self.path).name) is Content.HTML:
+            named = reader_by_name(Path(self.path).name)
+            if named is not None and named.kind == "HTML":
                 yield PageRecord(url=self.url, body=b"", refused=str(error))
             else:
                 on_problem(str(error))
@@ -234,16 +244,16 @@ class PageFile:
     def read_pipe(self, limits: ReadLimits, on_problem: ProblemListener) -> Iterator[PageRecord]:
         """Read a pipe; formats that need to seek are copied to disk first."""
         with self._opened_pipe() as pipe:
-            content, stream = self._recognise(pipe, limits)
-            if content not in SEEKING:
-                yield from self._pages(content, stream, pipe, limits, on_problem)
+            reader, source = self._recognise(pipe, limits, on_problem)
+            if not reader.seeks:
+                yield from reader.pages(source)
                 return
             with NamedTemporaryFile() as file:
                 try:
-                    self._spool(stream, file, limits.max_spool_bytes)
+                    self._spool(source.stream, file, limits.max_spool_bytes)
                 except OSError as error:
                     raise InputError(f"{self.name}: cannot be copied to disk ({error.strerror})") from error
-                yield from self._pages(content, stream, file, limits, on_problem)
+                yield from reader.pages(replace(source, file=file))
 
     def _opened_pipe(self) -> AbstractContextManager[IO[bytes]]:
         if self.path == STDIN:
@@ -253,52 +263,15 @@ class PageFile:
         except OSError as error:  # a socket
             raise InputError(f"{self.name}: cannot be read ({error.strerror})") from error
 
-    def _recognise(self, file: IO[bytes], limits: ReadLimits) -> tuple[Content, UnpackedStream]:
+    def _recognise(self, file: IO[bytes], limits: ReadLimits, on_problem: ProblemListener) -> tuple[Reader, Source]:
         stream = UnpackedStream(file, limits)
         head = stream.peek(HEAD_BYTES)
         if stream.problem and not head:
             raise InputError(f"{self.name}: {stream.problem}; nothing could be read")
-        content = content_of(head, self.name)
-        if stream.packing and content in SEEKING:
-            raise InputError(f"{self.name}: is {content.value} inside {stream.packing}; unpack it first")
-        return content, stream
-
-    def _pages(
-        self,
-        content: Content,
-        stream: UnpackedStream,
-        file: IO[bytes],
-        limits: ReadLimits,
-        on_problem: ProblemListener,
-    ) -> Iterator[PageRecord]:
-        """Read `stream`, or for formats that need to seek the `file` under it."""
-        name = self.name
-        rows: dict[str, Any] = {
-            "limits": limits,
-            "on_problem": on_problem,
-            "label": self.label,
-            "columns": self.columns,
-        }
-        match content:
-            case Content.HTML:
-                return iter([self._html_page(stream, limits)])
-            case Content.WARC:
-                return read_warc(stream, name=name, limits=limits, on_problem=on_problem)
-            case Content.JSONL:
-                return read_jsonl(stream, name=name, **rows)
-            case Content.WACZ:
-                return read_wacz(file, name=name, limits=limits, on_problem=on_problem)
-            case Content.PARQUET:
-                return read_parquet(file.name, name=name, **rows)
-
-    def _html_page(self, stream: UnpackedStream, limits: ReadLimits) -> PageRecord:
-        body = stream.read(limits.max_page_bytes + 1)
-        refused = stream.problem
-        if not refused and len(body) > limits.max_page_bytes:
-            refused = f"the page has more than {limits.max_page_bytes} bytes"
-        elif not refused and stream.packing and limits.ratio_floor < len(body) > limits.max_ratio * stream.taken:
-            refused = f"the page unpacks to more than {limits.max_ratio} times its {stream.packing} size"
-        return PageRecord(url=self.url, body=b"" if refused else body, refused=refused)
+        reader = reader_of(head, self.name)
+        if stream.packing and reader.seeks:
+            raise InputError(f"{self.name}: is {reader.kind} inside {stream.packing}; unpack it first")
+        return reader, Source(file, stream, self.name, self.url, limits, on_problem, self.columns, self.label)
 
     def _spool(self, stream: UnpackedStream, file: IO[bytes], limit: int) -> None:
         size = 0

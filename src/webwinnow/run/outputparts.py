@@ -11,19 +11,21 @@ import re
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from itertools import groupby
+from math import inf
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from webwinnow.progress import Progress, no_progress
 from webwinnow.run.pagestore import CollectionStore, PageRow, StoredPage
 from webwinnow.run.pageworker import failed_page
+from webwinnow.run.plan import LOCAL_PAGES, Plan
 from webwinnow.run.settings import RunSettings
 from webwinnow.run.stages import Stages
 from webwinnow.run.workerjobs import CleanStored, LearnSite, PageCleaned, Ref, Shared, SiteLearned, SiteToClean
 from webwinnow.run.workerpool import Answer, Task, WorkerPool
 from webwinnow.storage.atomic import write_file
 
-PART_PAGES = 64
-"""Pages in a part of the output at most."""
 SHOWN_REPEATS = 10
 MOST_REASONS = 1_000
 """Different reasons that are counted: a hostile crawl could cause one per page."""
@@ -46,7 +48,7 @@ def clean_all(
     """
     stage = _CleanStage(store, pool, settings, progress, models or {})
     stage.run()
-    return stage.sites
+    return stage.plan.sites
 
 
 def shared_reason(reason: str) -> str:
@@ -122,11 +124,10 @@ class _Part(NamedTuple):
 
 
 class _LargeSite(NamedTuple):
-    """A site of several parts, the first numbered `first`."""
+    """A site of several parts."""
 
-    first: int
     name: str
-    parts: int
+    parts: range
 
 
 class _PartOutput:
@@ -176,7 +177,7 @@ class _CleanStage:
         self.store, self.pool, self.settings, self.progress = store, pool, settings, progress
         self.models = models
         self.learns, self.stages = settings.learns, Stages.of(settings)
-        self.sites = 0
+        self.plan = Plan.of(store.places(), LOCAL_PAGES, inf)
         self.done, self.total = 0, store.page_count()
         self.outputs: dict[int, _PartOutput] = {}
         """Parts whose answers are coming in, by number."""
@@ -206,28 +207,29 @@ class _CleanStage:
 
     def _planned(self) -> Iterator[Task]:
         """Small parts, and the learning of large sites, in output order."""
-        small, number = _Part(0, [], [], []), 0
-        for name, pages in self.store.sites():
-            self.sites += 1
-            if small.rows and (pages > PART_PAGES or len(small.rows) + pages > PART_PAGES):
-                yield from self._task_of(small)
-                number += 1
-            if not small.rows or small.number != number:
-                small = _Part(number, [], [], [])
-            if pages <= PART_PAGES:
-                self._add_small(small, name)
-                continue
-            site = _LargeSite(number, name, -(-pages // PART_PAGES))
-            number += site.parts
-            yield from self._large(site, pages)
-        if small.rows and small.number == number:
-            yield from self._task_of(small)
+        for name, parts in self.plan.groups():
+            if all(map(self.store.has_part, parts)):  # by an earlier attempt at this run
+                self._count(sum(self.plan.pages[part] for part in parts))
+            elif name is not None and self.learns and name not in self.models:
+                chosen = self.store.chosen_of(name, self.settings.learn_pages)
+                yield Task(_LargeSite(name, parts), [LearnSite(chosen)], Shared(str(self.store.spool_path)))
+            elif name is not None:
+                yield from self._tasks_of(_LargeSite(name, parts), self.models.get(name))
+            else:
+                yield from self._task_of(self._small(parts[0]))
 
-    def _add_small(self, part: _Part, name: str) -> None:
-        rows = list(self.store.pages_of(name))
-        part.sites.append(SiteToClean(name, self._chosen(name, rows), self.models.get(name)))
-        part.rows.extend(rows)
-        part.site_of.extend([len(part.sites) - 1] * len(rows))
+    def _rows_of(self, part: int) -> Iterator[PageRow]:
+        return self.store.rows_from(*self.plan.starts[part], self.plan.pages[part])
+
+    def _small(self, number: int) -> _Part:
+        """A part of whole sites."""
+        part = _Part(number, [], [], [])
+        for name, found in groupby(self._rows_of(number), key=attrgetter("site")):
+            rows = list(found)
+            part.sites.append(SiteToClean(name, self._chosen(name, rows), self.models.get(name)))
+            part.rows.extend(rows)
+            part.site_of.extend([len(part.sites) - 1] * len(rows))
+        return part
 
     def _chosen(self, name: str, rows: list[PageRow]) -> list[Ref] | None:
         """The pages that a small site is learned from; None if it is not learned."""
@@ -237,25 +239,10 @@ class _CleanStage:
             return [ref for row in rows if (ref := row.ref) is not None]
         return self.store.chosen_of(name, self.settings.learn_pages)
 
-    def _large(self, site: _LargeSite, pages: int) -> Iterator[Task]:
-        if all(map(self.store.has_part, range(site.first, site.first + site.parts))):
-            self._count(pages)
-        elif self.learns and site.name not in self.models:
-            chosen = self.store.chosen_of(site.name, self.settings.learn_pages)
-            yield Task(site, [LearnSite(chosen)], Shared(str(self.store.spool_path)))
-        else:
-            yield from self._parts_of(site, self.models.get(site.name))
-
-    def _parts_of(self, site: _LargeSite, model: str | None) -> Iterator[Task]:
-        sites = [SiteToClean(site.name, None, model)]
-        part = _Part(site.first, sites, [], [])
-        for row in self.store.pages_of(site.name):
-            if len(part.rows) == PART_PAGES:
-                yield from self._task_of(part)
-                part = _Part(part.number + 1, sites, [], [])
-            part.rows.append(row)
-            part.site_of.append(0)
-        yield from self._task_of(part)
+    def _tasks_of(self, site: _LargeSite, model: str | None) -> Iterator[Task]:
+        for number in site.parts:
+            rows = list(self._rows_of(number))
+            yield from self._task_of(_Part(number, [SiteToClean(site.name, None, model)], rows, [0] * len(rows)))
 
     def _task_of(self, part: _Part) -> Iterator[Task]:
         """The task of a part, unless an earlier attempt at this run has done it."""
@@ -303,12 +290,13 @@ class _CleanStage:
         model = None
         if answer.error is None:
             learned: SiteLearned = answer.result
-            path = self.store.model_path(site.first)
+            first_part = site.parts[0]
+            path = self.store.model_path(first_part)
             write_file(path, learned.model, durable=False)
             model = str(path)
-            first = self.outputs.setdefault(site.first, _PartOutput(self.stages))
+            first = self.outputs.setdefault(first_part, _PartOutput(self.stages))
             first.counts.add(Counts(repeats=[(pages, text, site.name) for pages, text in learned.repeats]))
-        self.ready.append(self._parts_of(site, model))
+        self.ready.append(self._tasks_of(site, model))
 
     def _count(self, pages: int) -> None:
         self.done += pages

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, TypeVar, get_ar
 import zstandard
 
 from webwinnow.errors import SettingsError
-from webwinnow.record.fields import Fields, Record
+from webwinnow.record.fields import Fields, Record, record_line
 from webwinnow.run.formats import (
     write_csv,
     write_dublin_core,
@@ -26,7 +26,6 @@ from webwinnow.run.formats import (
     write_markdown_files,
 )
 from webwinnow.run.parquet import needs_pyarrow, write_parquet
-from webwinnow.run.rows import write_jsonl
 from webwinnow.storage.atomic import atomic_file, atomic_folder
 
 if TYPE_CHECKING:
@@ -53,13 +52,6 @@ PACKINGS: Final = (".gz", ".zst")
 _FILE_SUFFIXES: Final = {name: f".{name}" for name in FORMATS} | {"dublin-core": ".xml"}
 _SUFFIX: Final = re.compile(r"\.[a-z]\w*")  # `clean.2026-11` has none
 _FOLDER_WRITERS: Final = {"markdown": write_markdown_files, "html": write_html_files}
-_TEXT_WRITERS: Final[dict[str, Callable[[Iterable[Record], Any, Fields | None], None]]] = {
-    "jsonl": write_jsonl,
-    "csv": write_csv,
-    "dublin-core": write_dublin_core,
-    "graphml": write_graphml,
-    "edges": write_edges,
-}
 LINK_FORMATS: Final = frozenset({"graphml", "edges"})
 """Formats of links, which have a source and a target; `webwinnow links` writes them."""
 PAGE_FORMATS: Final = frozenset({"markdown", "html", "dublin-core"})
@@ -236,6 +228,21 @@ def write_lines(lines: Iterable[bytes], out: str | Path, *, shard_size: int | No
         with opened_output(path) as file, _packed(file, str(path)) as packed:
             for line in shard:
                 packed.write(line)
+
+
+def write_jsonl(records: Iterable[Record], out: SupportsWrite[bytes], fields: Fields | None = None) -> None:
+    """Write one record per line to an open file."""
+    for record in records:
+        out.write(record_line(record, fields))
+
+
+_TEXT_WRITERS: Final[dict[str, Callable[[Iterable[Record], Any, Fields | None], None]]] = {
+    "jsonl": write_jsonl,
+    "csv": write_csv,
+    "dublin-core": write_dublin_core,
+    "graphml": write_graphml,
+    "edges": write_edges,
+}
 
 
 _Item = TypeVar("_Item")

@@ -2,7 +2,7 @@
 
 It contains everything that is needed to resume a killed run. The index sorts by site on disk, and what was committed
 survives a kill. The row of a page is written after its bytes in the spool, the row of a part after its files.
-Therefore everything that the index names exists; what it does not name is done again. Pages, their rows and the files
+Therefore everything that the index names exists; what it does not name is done again. Pages in the spool and the files
 of parts have checksums, which are compared when a run is resumed: what is damaged is done again.
 """
 
@@ -12,7 +12,6 @@ import json
 import marshal
 import os
 import shutil
-import struct
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -20,7 +19,6 @@ from typing import IO, Any, NamedTuple, Self
 from zlib import crc32
 
 from webwinnow.errors import SettingsError, WebwinnowError
-from webwinnow.page.records import PageRecord
 from webwinnow.page.tree import PageTree
 from webwinnow.page.treebytes import tree_from_bytes
 from webwinnow.page.urls import SiteKey
@@ -28,23 +26,23 @@ from webwinnow.platforms import locked_file
 from webwinnow.run.workerjobs import Ref
 from webwinnow.storage.atomic import atomic_file, scratch_folder
 from webwinnow.storage.database import open_database, read_note, transaction, write_note
+from webwinnow.storage.fastjson import from_json
 from webwinnow.storage.frames import write_all
 
 LEAST_FREE = 200_000_000
 """Bytes that must stay free on the disk of the folder."""
 COMMIT_PAGES = 256
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 SIGN = 1 << 63
 """SQLite, Arrow and Spark have no unsigned integers: keys are stored less this."""
 MOST_ROWS = SIGN - 1
 """The greatest number that SQLite takes as a limit."""
-_LENGTH = struct.Struct("<Q")
 
 _SCHEMA = """
 CREATE TABLE pages (
     ordinal INTEGER PRIMARY KEY, site TEXT NOT NULL, url TEXT NOT NULL, page_id TEXT,
     key INTEGER NOT NULL, content TEXT NOT NULL, offset INTEGER, length INTEGER, error TEXT, fetched_at TEXT,
-    checksum INTEGER, row_checksum INTEGER NOT NULL
+    checksum INTEGER
 );
 CREATE TABLE parts (part INTEGER PRIMARY KEY, counts TEXT NOT NULL, checksum INTEGER NOT NULL);
 """
@@ -167,8 +165,8 @@ class CollectionStore:
         ]
         with transaction(self._index):
             self._index.executemany(
-                "INSERT OR REPLACE INTO pages VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
-                ((*row, _row_checksum(row)) for row in rows),
+                "INSERT OR REPLACE INTO pages VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+                rows,
             )
         self._pending.clear()
 
@@ -218,14 +216,16 @@ class CollectionStore:
             yield from sites
             return
         for (url,) in self._index.execute("SELECT url FROM pages"):
-            yield SiteKey().of(PageRecord(url=url, body=b""))
+            yield SiteKey().of(url)
 
     def pages_of(self, site: str) -> Iterator[PageRow]:
         """The pages of a site in input order."""
-        found = self._index.execute("SELECT * FROM pages WHERE site = ? ORDER BY ordinal", (site,))
-        for ordinal, name, url, page_id, key, content, offset, length, error, fetched_at, *_ in found:
-            ref = None if offset is None else (offset, length)
-            yield PageRow(ordinal, name, url, page_id, key + SIGN, content, ref, error, fetched_at)
+        yield from _rows(self._index.execute("SELECT * FROM pages WHERE site = ? ORDER BY ordinal", (site,)))
+
+    def rows_from(self, site: str, ordinal: int, count: int) -> Iterator[PageRow]:
+        """So many pages in output order, beginning with this one."""
+        place = "SELECT * FROM pages WHERE (site, ordinal) >= (?, ?) ORDER BY site, ordinal LIMIT ?"
+        yield from _rows(self._index.execute(place, (site, ordinal, count)))
 
     def chosen_of(self, site: str, most: int) -> list[Ref]:
         """The pages that a site is learned from (`choose_pages`): each content once, then the lowest keys."""
@@ -291,9 +291,7 @@ class CollectionStore:
 
     def note_part(self, part: int, counts: dict[str, Any], checksum: int) -> None:
         """Note that the files of a part are complete; `checksum` is that of `write_part`."""
-        plain = json.dumps(counts)
-        row = (part, plain, _row_checksum((part, plain, checksum)))
-        self._index.execute("INSERT OR REPLACE INTO parts VALUES (?, ?, ?)", row)
+        self._index.execute("INSERT OR REPLACE INTO parts VALUES (?, ?, ?)", (part, json.dumps(counts), checksum))
 
     def has_part(self, part: int) -> bool:
         """Whether a part is finished."""
@@ -332,24 +330,14 @@ class CollectionStore:
             left.unlink()
 
     def _drop_damaged(self) -> None:
-        """Remove pages and parts that are not what was written, to make them again; refuse a damaged index."""
-        (state,) = self._index.execute("PRAGMA integrity_check(1)").fetchone()
-        if state != "ok":
-            raise self._index.damaged(state)
-        damaged = [row[0] for row in self._index.execute("SELECT * FROM pages") if not self._is_whole(row)]
-        if damaged or self.marked("parsed") not in (None, self.page_count()):
+        """Remove pages and parts that are not what was written, to make them again."""
+        stored = self._index.execute("SELECT ordinal, offset, length, checksum FROM pages WHERE checksum IS NOT NULL")
+        damaged = [ordinal for ordinal, *ref, checksum in stored if crc32(self.read((ref[0], ref[1]))) != checksum]
+        if damaged:
             self.parse_again(damaged)
-        for part, counts, checksum in self._index.execute("SELECT * FROM parts").fetchall():
-            if _row_checksum((part, counts, part_checksum(self.folder, part))) != checksum:
+        for part, checksum in self._index.execute("SELECT part, checksum FROM parts").fetchall():
+            if part_checksum(self.folder, part) != checksum:
                 self._index.execute("DELETE FROM parts WHERE part = ?", (part,))
-
-    def _is_whole(self, row: tuple[Any, ...]) -> bool:
-        """Whether the row of a page and its bytes in the spool are what was written."""
-        *values, row_checksum = row
-        if _row_checksum(values) != row_checksum:
-            return False
-        offset, length, checksum = values[6], values[7], values[10]
-        return checksum is None or crc32(self.read((offset, length))) == checksum
 
     def _order_by_site(self) -> None:
         self._index.execute("CREATE INDEX IF NOT EXISTS by_site ON pages (site, ordinal)")
@@ -410,8 +398,19 @@ def write_part(
             for data in found:
                 file.write(data)
                 checksum = crc32(data, checksum)
-            checksum = crc32(_LENGTH.pack(file.tell()), checksum)
     return checksum
+
+
+def part_lines(parts: Iterable[Path]) -> Iterator[bytes]:
+    """Read the lines of finished parts of a run, one part after the other."""
+    for part in parts:
+        with part.open("rb") as lines:
+            yield from lines
+
+
+def read_parts(parts: Iterable[Path]) -> Iterator[dict[str, Any]]:
+    """Read the records of finished parts of a run, one part after the other."""
+    return map(from_json, part_lines(parts))
 
 
 def part_checksum(folder: Path, part: int) -> int | None:
@@ -419,10 +418,9 @@ def part_checksum(folder: Path, part: int) -> int | None:
     checksum = 0
     for path in _part_files(folder, part):
         try:
-            content = path.read_bytes()
+            checksum = crc32(path.read_bytes(), checksum)
         except OSError:
             return None
-        checksum = crc32(_LENGTH.pack(len(content)), crc32(content, checksum))
     return checksum
 
 
@@ -430,9 +428,11 @@ def _part_files(folder: Path, part: int) -> tuple[Path, Path, Path]:
     return part_path(folder, part), part_path(folder, part, rejected=True), rows_path(folder, part)
 
 
-def _row_checksum(values: Sequence[object]) -> int:
-    """The checksum of the values of a row: numbers, texts and None."""
-    return crc32(repr(tuple(values)).encode("utf-8", "backslashreplace"))
+def _rows(found: Iterable[tuple[Any, ...]]) -> Iterator[PageRow]:
+    """Pages of the index."""
+    for ordinal, name, url, page_id, key, content, offset, length, error, fetched_at, *_ in found:
+        ref = None if offset is None else (offset, length)
+        yield PageRow(ordinal, name, url, page_id, key + SIGN, content, ref, error, fetched_at)
 
 
 # A folder is renamed before it is removed, so that a kill in between leaves nothing that could be resumed

@@ -19,21 +19,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import InputError, ModelError
-from webwinnow.judge.evidence import PageContext, PageEvidence
+from webwinnow.judge.evidence import PageEvidence, page_with
 from webwinnow.judge.tasks import TASKS
 from webwinnow.methods.registry import CleaningSettings
 from webwinnow.page.blocks import cut
 from webwinnow.page.fingerprints import exact_fingerprint, short_fingerprint
+from webwinnow.page.page import Page
 from webwinnow.page.parsing import ParseLimits, parse
-from webwinnow.page.records import Dropped, PageRecord
+from webwinnow.page.records import Dropped
 from webwinnow.page.tree import PageTree
 from webwinnow.page.treebytes import tree_from_bytes, tree_to_bytes
 from webwinnow.page.urls import SiteKey
 from webwinnow.platforms import limit_memory
 from webwinnow.record.cleaner import Cleaner, CleanPage
-from webwinnow.record.fields import ordered
+from webwinnow.record.fields import ordered, record_line
 from webwinnow.run.pagestore import StoredPage, stored_tree
-from webwinnow.run.rows import record_line
 from webwinnow.run.settings import CollectionSettings, RunSettings
 from webwinnow.run.stages import Stages
 from webwinnow.run.workerjobs import (
@@ -155,14 +155,14 @@ class PageWorker:
     def parse(self, page: ParsePage) -> ParsedPage:
         """Parse a page, with evidence where the method learns from that; clean it where it needs no site model."""
         settings, url = self.settings, page.url
-        site = settings.site_by.of(PageRecord(url=url, body=b"", site=page.site))
+        site = settings.site_by.of(url, page.site)
         model = None
         if self.cleans_at_once and self.models is not None and self.method.learns:
             model = self.models.model(site)
         limits = limits_for(model, settings.limits)
         tree = parse(page.body, url=url, content_type=page.content_type, limits=limits, layout=page.layout)
         if self.cleans_at_once:
-            cleaned = self._cleaned(PageContext(tree), model, settings.site_by.name(site, url), page)
+            cleaned = self._cleaned(Page(tree), model, settings.site_by.name(site, url), page)
             if not self.run.keep_trees:
                 return ParsedPage(site, 0, "", StoredPage(None, cleaned=tuple(cleaned)).pack())
             stored = StoredPage(tree_to_bytes(tree), cleaned=tuple(cleaned))
@@ -254,7 +254,7 @@ class PageWorker:
         stored = self._stored(page.ref)
         assert stored.tree is not None
         evidence = None if stored.evidence is None else PageEvidence.from_bytes(stored.evidence)
-        context = PageContext(tree_from_bytes(stored.tree), evidence, fingerprint=stored.fingerprint or None)
+        context = page_with(tree_from_bytes(stored.tree), evidence, fingerprint=stored.fingerprint or None)
         cleaned = self._cleaned(context, model, site.name, page)
         return cleaned._replace(repeats=repeats)
 
@@ -280,9 +280,7 @@ class PageWorker:
             return LearnedSite.load(Path(site.model)), []
         return (None, []) if site.chosen is None else self._learned(site.chosen)
 
-    def _cleaned(
-        self, page: PageContext, model: LearnedSite | None, site: str, job: ParsePage | CleanStored
-    ) -> PageCleaned:
+    def _cleaned(self, page: Page, model: LearnedSite | None, site: str, job: ParsePage | CleanStored) -> PageCleaned:
         clean, stages, run = self.cleaner.clean_in(page, model), self.stages, self.run
         about = {"page_id": job.page_id, "site": site}
         if stages.instead is not None:
@@ -346,7 +344,7 @@ def clean_request(job: CleanRequest, limits: ParseLimits, models: ModelCache) ->
     """Clean a page with its own options: its record as JSON; with `explain`, also the decision on each block."""
     options = job.options
     site_by = SiteKey.parse(options["site_by"])
-    site = site_by.of(PageRecord(url=job.url, body=b""))
+    site = site_by.of(job.url)
     model = models.model(site) if options["models"] and site else None
     tree = parse(job.body, url=job.url, content_type=job.content_type, limits=limits_for(model, limits))
     asked = [options[name] for name in ("method", "cleaning", "task", "explain")]
@@ -405,7 +403,8 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the main process, which ends its workers itself
     gc.freeze()
     gc.set_threshold(GARBAGE_THRESHOLD)  # pages make many objects and hardly any cycles
-    worker = PageWorker(CollectionSettings.from_plain(settings), lambda *said: write_frame(outbox, said))
+    kind = RunSettings if "method" in settings else CollectionSettings
+    worker = PageWorker(kind.from_plain(settings), lambda *said: write_frame(outbox, said))
     write_frame(outbox, (READY, None))
     while True:
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypedDict
 
@@ -233,7 +233,12 @@ def parsed_pages(
     task, size = Task([], []), 0
     for page in pages:
         if page.refused is not None:
-            yield PageRow(page.ordinal, settings.site_by.of(page), page.url, page.page_id, error=page.refused), None
+            yield (
+                PageRow(
+                    page.ordinal, settings.site_by.of(page.url, page.site), page.url, page.page_id, error=page.refused
+                ),
+                None,
+            )
             continue
         row = PageRow(page.ordinal, "", page.url, page.page_id, fetched_at=page.fetched_at)  # the worker finds its site
         task.about.append(row)
@@ -255,7 +260,7 @@ def _stored(answer: Answer, settings: CollectionSettings) -> tuple[PageRow, byte
     row: PageRow = answer.task.about[answer.at]
     if answer.error is not None:
         job: ParsePage = answer.task.jobs[answer.at]
-        site = settings.site_by.of(PageRecord(url=job.url, body=b"", site=job.site))
+        site = settings.site_by.of(job.url, job.site)
         return row._replace(site=site, error=answer.error, fetched_at=None), None
     parsed: ParsedPage = answer.result
     return row._replace(site=parsed.site, key=parsed.key, content=parsed.content), parsed.packed
@@ -301,7 +306,7 @@ def build_models(
 
 def _tasks(store: CollectionStore, order: ModelOrder, wanted: Container[str] | None) -> Iterator[Task]:
     folder = None if order.update is None else ModelFolder(Path(order.folder), make=True)
-    shared, cleaning = Shared(str(store.spool_path)), asdict(order.cleaning)
+    shared, cleaning = Shared(str(store.spool_path)), order.cleaning.to_plain()
     for site, _ in store.sites():
         chosen = store.chosen_of(site, order.learn_pages) if wanted is None or site in wanted else []
         earlier = [] if folder is None else folder.epochs(folder.model_path(site))

@@ -5,18 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
 
-from webwinnow.errors import SettingsError, check_range
+import msgspec
+
+from webwinnow.errors import SettingsError
 from webwinnow.judge.selection import Selection
-from webwinnow.judge.tasks import DEFAULT_TASK, TASKS, Task
-from webwinnow.methods.registry import DEFAULT_METHOD, CleaningSettings, method_named
+from webwinnow.judge.tasks import DEFAULT_TASK, TASKS, Task, task_of
+from webwinnow.methods.registry import DEFAULT_METHOD, CleaningSettings, method_named, method_names
+from webwinnow.methods.settings import file_setting
 from webwinnow.page.parsing import ParseLimits
-from webwinnow.page.urls import SiteKey
+from webwinnow.page.urls import SITE_KEYS, SiteKey
 from webwinnow.platforms import MOST_JOBS, cpu_count
 from webwinnow.run.corpusfilter import CorpusFilter
 from webwinnow.run.rows import ColumnNames
 from webwinnow.run.stages import Stages
+from webwinnow.settings import IN_AND_OUT, KEEP, METHOD, RUN, SITE, Settings, setting, share
+from webwinnow.site.modelstore import open_models
 from webwinnow.site.sums import LEARNED_PAGES
 
 STAGES = ("replicas", "categories", "classes", "links", "vectors")
@@ -24,7 +30,7 @@ STAGES = ("replicas", "categories", "classes", "links", "vectors")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CollectionSettings:
+class CollectionSettings(Settings):
     """How a collection is split into sites and parsed.
 
     - `site_by`: what makes pages one site (see `SiteKey`).
@@ -36,50 +42,46 @@ class CollectionSettings:
     - `columns`: the columns of JSONL and Parquet files that have the URL, the HTML and the id of a page.
     """
 
-    site_by: SiteKey = field(default_factory=SiteKey)
-    limits: ParseLimits = field(default_factory=ParseLimits)
-    learn_pages: int = LEARNED_PAGES
-    jobs: int = 0
-    page_seconds: float = 60.0
-    worker_memory: int = 3 << 30
-    columns: ColumnNames = field(default_factory=ColumnNames)
+    GROUP: ClassVar[str] = "run"
 
-    def __post_init__(self) -> None:
-        for name in ("learn_pages", "page_seconds", "worker_memory"):
-            if getattr(self, name) <= 0:
-                raise SettingsError(f"{name} is {getattr(self, name)}: expected a number above 0")
-        if not 0 <= self.jobs <= MOST_JOBS:
-            raise SettingsError(f"jobs is {self.jobs}: expected 0 (one per CPU) to {MOST_JOBS:,}")
+    site_by: Annotated[
+        SiteKey,
+        setting(
+            "What makes pages one site: host, domain, prefix:N, column, all (one site) or none (every page on its "
+            "own).",
+            "--site-by",
+            panel=SITE,
+            expected=SITE_KEYS,
+            read=SiteKey.parse,
+            shown="host",
+        ),
+    ] = field(default_factory=SiteKey)
+    limits: ParseLimits = field(default_factory=ParseLimits)
+    learn_pages: Annotated[
+        int, setting("Pages that a site is learned from, at most.", "--learn-pages", panel=SITE, least=1)
+    ] = LEARNED_PAGES
+    jobs: Annotated[
+        int, setting("Worker processes; 0 for one per core.", "--jobs", panel=RUN, least=0, most=MOST_JOBS)
+    ] = 0
+    page_seconds: Annotated[
+        float, setting("Seconds to clean a page; one that takes longer fails.", "--page-seconds", above=0)
+    ] = 60.0
+    worker_memory: Annotated[
+        int,
+        setting(
+            "Megabytes of a worker; a page that needs more fails.",
+            "--worker-memory",
+            above=0,
+            read=lambda text: int(text) << 20,
+            shown="3072",
+        ),
+    ] = 3 << 30
+    columns: ColumnNames = field(default_factory=ColumnNames)
 
     @property
     def workers(self) -> int:
         """The number of worker processes."""
         return self.jobs or cpu_count()
-
-    def to_plain(self) -> dict[str, Any]:
-        """Plain values for `from_plain`, for worker processes and to compare the settings of two runs."""
-        return asdict(self)
-
-    @staticmethod
-    def from_plain(plain: dict[str, Any]) -> CollectionSettings:
-        """Read the values of `to_plain`: `RunSettings` where they have a cleaning method."""
-        read = plain | {"site_by": SiteKey(**plain["site_by"]), "limits": ParseLimits(**plain["limits"])}
-        read["columns"] = ColumnNames(**plain["columns"])
-        if "method" not in plain:
-            return CollectionSettings(**read)
-        task, selection, corpus = plain["task"], plain["selection"], plain["corpus"]
-        return RunSettings(
-            **read
-            | {
-                "cleaning": CleaningSettings.from_plain(plain["cleaning"]),
-                "also": tuple(plain["also"]),
-                "task": Task(**task | {"keeps": tuple(task["keeps"])}),
-                "selection": Selection(
-                    **selection | {"keep": tuple(selection["keep"]), "drop": tuple(selection["drop"])}
-                ),
-                "corpus": CorpusFilter(**corpus | {"languages": tuple(corpus["languages"])}),
-            }
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,18 +109,63 @@ class RunSettings(CollectionSettings):
     `replicas`, `categories`, `classes`, `links` and `vectors` are the settings of the stages of these names.
     """
 
-    method: str = DEFAULT_METHOD
+    method: Annotated[str, setting(f"Cleaning method: {', '.join(method_names())}.", "--method", panel=METHOD)] = (
+        DEFAULT_METHOD
+    )
     cleaning: CleaningSettings = field(default_factory=CleaningSettings)
-    task: Task = field(default_factory=lambda: TASKS[DEFAULT_TASK])
-    also: tuple[str, ...] = ()
+    task: Annotated[
+        Task,
+        setting(
+            f"Use of the output, which decides the boilerplate to keep: {', '.join(TASKS)}, or a file.",
+            "--task",
+            panel=KEEP,
+            expected="a task, or a file",
+            read=task_of,
+            shown=DEFAULT_TASK,
+        ),
+    ] = field(default_factory=lambda: TASKS[DEFAULT_TASK])
+    also: Annotated[
+        tuple[Literal["markdown", "html"], ...],
+        setting("Add markdown or html to each record; repeatable.", "--also", panel=IN_AND_OUT),
+    ] = ()
     rejected: bool = False
-    models: str | None = None
+    models: Annotated[
+        str | None,
+        setting(
+            "Clean with the site models of this folder or table.",
+            "--models",
+            panel=SITE,
+            expected="a folder or table of models",
+            read=lambda text: str(open_models(Path(text)).path.absolute()),
+        ),
+    ] = None
     replicas: Any = field(default_factory=dict)
-    view: bool = True
-    categories: str | None = None
-    classes: str | None = None
-    class_none: float | None = None
-    class_least: float = 0.0
+    view: Annotated[
+        bool,
+        setting("Fill type, keywords, abstract and relevant links; without, a run is faster.", "--view/--no-view"),
+    ] = True
+    categories: Annotated[
+        str | None,
+        file_setting(
+            "Fill category with this model (classify train --classifier docview); pages are cleaned as in it.",
+            "--categories",
+        ),
+    ] = None
+    classes: Annotated[
+        str | None,
+        file_setting("Fill category with the classes of this model, as classify apply does.", "--classes"),
+    ] = None
+    class_none: Annotated[
+        float | None,
+        share(
+            "Least probability of none of the classes for that answer, with --classes. [default: all have a class]",
+            "--none",
+        ),
+    ] = None
+    class_least: Annotated[
+        float,
+        share("Least probability of a class; pages below have none, with --classes.", "--min-probability"),
+    ] = 0.0
     links: str | None = None
     vectors: bool = False
     keep_trees: bool = False
@@ -126,19 +173,15 @@ class RunSettings(CollectionSettings):
     corpus: CorpusFilter = field(default_factory=CorpusFilter)
     stages: Mapping[str, Any] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        CollectionSettings.__post_init__(self)
+    def validate(self) -> None:
+        """Raise `SettingsError` for a method that there is not, or models that cannot be used in this run."""
         method_named(self.method)
-        check_range(self, "class_none", "class_least", least=0, most=1)
         if self.models is not None:
             self.site_by.check_sites("cleaning with models")
-            if self.cleaning.joins != CleaningSettings().joins:
+            if self.cleaning.finishes_otherwise:
                 raise SettingsError("gamma and overlap are read when a site is learned; give them to webwinnow learn")
         if is_dataclass(self.replicas) and not isinstance(self.replicas, type):
             object.__setattr__(self, "replicas", asdict(self.replicas))
-        unknown = set(self.also) - {"markdown", "html"}
-        if unknown:
-            raise SettingsError(f"no rendering {', '.join(sorted(unknown))}; there are: markdown, html")
 
     @property
     def learns(self) -> bool:
@@ -170,12 +213,11 @@ class RunSettings(CollectionSettings):
 
     def cleaning_as(self, cleaned_by: dict[str, Any]) -> RunSettings:
         """These settings with the method, settings and task of `cleaned_by`. Raises `SettingsError`."""
-        groups = asdict(self.cleaning)
         try:
-            groups |= cleaned_by["settings"]
-            groups["docview"] |= cleaned_by["features"]
+            groups = self.cleaning.to_plain() | cleaned_by["settings"]
+            groups["docview"] = asdict(self.cleaning.docview) | cleaned_by["features"]
             cleaning = CleaningSettings.from_plain(groups)
-            task = Task(**cleaned_by["task"] | {"keeps": tuple(cleaned_by["task"]["keeps"])})
+            task = msgspec.convert(cleaned_by["task"], Task)
             return replace(self, method=cleaned_by["method"], cleaning=cleaning, task=task)
         except (KeyError, TypeError, ValueError) as error:
             raise SettingsError(f"these are no settings of cleaning ({error!r}); expected those of training") from None
@@ -186,10 +228,6 @@ class RunSettings(CollectionSettings):
             if stage.cleaning:
                 return self.cleaning_as(stage.cleaning)
         return self
-
-    def to_plain(self) -> dict[str, Any]:
-        """Plain values for `from_plain`."""
-        return asdict(self) | {"also": list(self.also)}
 
     def result_settings(self) -> dict[str, Any]:
         """The settings that change the output; a run can only be resumed with the same ones."""

@@ -18,8 +18,8 @@ from webwinnow.record.fields import Fields, page_fields
 from webwinnow.storage.fastjson import to_json
 
 if TYPE_CHECKING:
-    from webwinnow.judge.evidence import PageContext
     from webwinnow.judge.tasks import Task
+    from webwinnow.page.page import Page
     from webwinnow.page.tree import PageTree
     from webwinnow.progress import Progress
     from webwinnow.record.cleaner import CleanPage
@@ -92,7 +92,7 @@ class Stage:
         """What is written about a page that could not be read, instead of a record."""
         return b""
 
-    def row(self, clean: CleanPage, page: PageContext, record: dict[str, Any]) -> bytes:
+    def row(self, clean: CleanPage, page: Page, record: dict[str, Any]) -> bytes:
         """What to keep of a page for `join`, in a worker."""
         raise NotImplementedError
 

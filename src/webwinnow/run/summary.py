@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from webwinnow.counted import counted
+from webwinnow.counted import counted, printable
 from webwinnow.run.outputparts import Counts
 from webwinnow.run.stages import Finding
 
@@ -57,7 +57,7 @@ class Summary:
             f"  kept {self.kept:,}, dropped {self.dropped:,}, failed {self.failed:,}",
             f"  words: {self.counts.all_words:,} in, {self.counts.kept_words:,} kept, {self.removed_share:.1%} removed",
         ]
-        lines += [_printable(line) for found in self.findings.values() for line in found.lines()]
+        lines += [printable(line) for found in self.findings.values() for line in found.lines()]
         for title, reasons in (
             ("why pages were dropped or failed", self.counts.reasons),
             ("remarks on pages that were kept", self.counts.remarks),
@@ -65,15 +65,10 @@ class Summary:
             if reasons:
                 lines.append(f"  {title}:")
                 most = sorted(reasons.items(), key=lambda found: (-found[1], found[0]))[:SHOWN_REASONS]
-                lines += [f"    {count:>7,}  {_printable(reason)}" for reason, count in most]
+                lines += [f"    {count:>7,}  {printable(reason)}" for reason, count in most]
         if self.counts.repeats:
             lines.append("  most repeated blocks (pages, text, site):")
             for pages, text, site in self.counts.repeats:
-                lines.append(f"    {pages:>7,}  {_printable(text)}  [{_printable(site)}]")
-        lines += [f"  problem: {_printable(problem)}" for problem in self.problems]
+                lines.append(f"    {pages:>7,}  {printable(text)}  [{printable(site)}]")
+        lines += [f"  problem: {printable(problem)}" for problem in self.problems]
         return lines
-
-
-def _printable(text: str) -> str:
-    """Replace terminal control characters."""
-    return "".join(character if character.isprintable() else " " for character in text)

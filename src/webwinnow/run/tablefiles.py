@@ -7,34 +7,25 @@ import io
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any, BinaryIO, Final
 
 from webwinnow.errors import InputError, SettingsError
+from webwinnow.lazy import lazy_property
 from webwinnow.page.records import PageRecord
 from webwinnow.record.fields import page_fields
 from webwinnow.run.inputs import SPOOL_CHUNK, STDIN, PageFile
-from webwinnow.run.parquet import PARQUET_MAGIC, parquet_columns, read_parquet_rows
-from webwinnow.run.rows import (
-    BOM,
-    RECORD_KEYS,
-    ROW_FIELDS,
-    page_of_row,
-    read_jsonl_rows,
-    split_lines,
-    text_of_value,
-    well_typed,
-)
-from webwinnow.run.sniff import HEAD_BYTES, Content, content_by_name, content_of
+from webwinnow.run.reader_jsonl import BOM, read_jsonl_rows, split_lines
+from webwinnow.run.reader_parquet import PARQUET_MAGIC, parquet_columns, read_parquet_rows
+from webwinnow.run.readers import HEAD_BYTES, Reader, reader_by_name, reader_of
+from webwinnow.run.rows import RECORD_KEYS, ROW_FIELDS, page_of_row, text_of_value, well_typed
 from webwinnow.run.unpacking import ProblemListener, ReadLimits, UnpackedStream, ignore_problem
 
 SAMPLED_LINES: Final = 1000
 """Lines of a JSONL file whose names are taken for its columns."""
 MAX_NAMES_SHOWN: Final = 40
-_TABLES: Final = (Content.JSONL, Content.PARQUET)
 _PAGE_KEYS: Final = ("page_id", "url")
 _EXPECTED: Final = "expected JSONL, Parquet, CSV or TSV with page_id or url, and label"
 
@@ -50,10 +41,10 @@ class TableFile:
             file.seek(0)
             if self.is_parquet:
                 self.columns = parquet_columns(str(path), str(path))
-            elif content_of(UnpackedStream(file, self.limits).peek(HEAD_BYTES), str(path)) is not Content.JSONL:
+            elif reader_of(UnpackedStream(file, self.limits).peek(HEAD_BYTES), str(path)).kind != "JSONL":
                 raise InputError(f"{path}: expected Parquet or JSONL with one row per page")
 
-    @cached_property
+    @lazy_property
     def columns(self) -> list[str]:
         """The names of the columns; for JSONL those of the first lines."""
         return list(dict.fromkeys(name for row in islice(self.rows((), ignore_problem), SAMPLED_LINES) for name in row))
@@ -130,9 +121,13 @@ def _stdin_is_table(limits: ReadLimits) -> bool:
         return False
     head = UnpackedStream(io.BytesIO(stdin.peek(HEAD_BYTES)), limits).peek(HEAD_BYTES)
     try:
-        return content_of(head, STDIN) in _TABLES
+        return _is_table(reader_of(head, STDIN))
     except InputError:  # reported when it is read
         return False
+
+
+def _is_table(reader: Reader | None) -> bool:
+    return reader is not None and reader.kind in ("JSONL", "Parquet")
 
 
 def are_records(inputs: Sequence[str | Path], limits: ReadLimits | None = None) -> bool:
@@ -165,7 +160,7 @@ def table_files(inputs: Sequence[str | Path]) -> list[Path]:
     found: list[Path] = []
     for path in map(Path, inputs):
         inside = sorted(file for file in path.iterdir() if file.is_file()) if path.is_dir() else []
-        tables = [file for file in inside if content_by_name(file.name) in _TABLES]
+        tables = [file for file in inside if _is_table(reader_by_name(file.name))]
         found += tables or [path]
     return found
 

@@ -22,7 +22,7 @@ import brotli  # type: ignore[import-untyped]
 import zstandard
 
 from webwinnow.errors import InputError, PageRefused, SettingsError
-from webwinnow.run.sniff import looks_like_html
+from webwinnow.run.readers import looks_like_html
 
 if TYPE_CHECKING:
     from _typeshed import SupportsRead

@@ -13,8 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from webwinnow.cli import options as opt
-from webwinnow.cli.terminal import printable
-from webwinnow.counted import counted
+from webwinnow.counted import counted, printable
 from webwinnow.search.index import FILTERS, IndexFolder
 from webwinnow.search.query import DAYS, FIELDS, Hit, SearchSettings, Within, suggest
 from webwinnow.search.query import search as search_index

@@ -14,10 +14,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from webwinnow.crawl.settings import RenderWhen
+from webwinnow.errors import SettingsError
 from webwinnow.judge.page import PageSettings
 from webwinnow.judge.tasks import DEFAULT_TASK, TASKS
 from webwinnow.methods.method_segments import SegmentSettings
-from webwinnow.methods.registry import DEFAULT_METHOD, METHODS, CleaningSettings
+from webwinnow.methods.registry import DEFAULT_METHOD, CleaningSettings, method_named, method_names
 from webwinnow.methods.viewsettings import ViewSettings
 from webwinnow.page.words import StopList
 
@@ -41,6 +42,7 @@ _LONE_SURROGATE = re.compile(
 )
 """Half of a character, which scripts may send and msgspec refuses."""
 
+Method = Annotated[str, Meta(description="How to clean.", extra_json_schema={"enum": method_names()})]
 Rendering = Literal["markdown", "html"]
 Url = Annotated[str, Meta(max_length=8_000, description="Where the page is from.")]
 Name = Annotated[str, Meta(max_length=1_000)]
@@ -50,7 +52,7 @@ Model = TypeVar("Model", bound=Struct)
 class CleanOptions(Struct, kw_only=True, forbid_unknown_fields=True):
     """How pages are cleaned, in `/page` and in jobs."""
 
-    method: Annotated[str, Meta(description="How to clean.", extra_json_schema={"enum": list(METHODS)})] = (
+    method: Annotated[str, Meta(description="How to clean.", extra_json_schema={"enum": method_names()})] = (
         DEFAULT_METHOD
     )
     favor: Literal["precision", "recall"] | None = None
@@ -63,9 +65,12 @@ class CleanOptions(Struct, kw_only=True, forbid_unknown_fields=True):
     models: Annotated[bool, Meta(description="Clean with the server's model of the site, where it has one.")] = True
 
     def __post_init__(self) -> None:
-        for name, given, known in (("method", self.method, METHODS), ("task", self.task, TASKS)):
-            if given not in known:
-                raise ValueError(f"there is no {name} {given!r}; there are: {', '.join(known)}")
+        try:
+            method_named(self.method)
+        except SettingsError as error:
+            raise ValueError(str(error)) from None
+        if self.task not in TASKS:  # never `task_of`, which reads files
+            raise ValueError(f"there is no task {self.task!r}; there are: {', '.join(TASKS)}")
 
     def cleaning(self, stop_list: StopList) -> CleaningSettings:
         """The settings of the methods."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from dataclasses import asdict
 from functools import partial
 
 from webwinnow.counted import counted
@@ -71,7 +70,7 @@ class RequestWorkers:
         if self.waiting >= self.settings.waiting_pages:
             full = f"{counted(self.waiting, 'page waits', 'pages wait')} already; try again in a moment"
             raise QueueFull(full, PAGE_RETRY_SECONDS)
-        cleaning = asdict(options.cleaning(self.settings.stop_list))
+        cleaning = options.cleaning(self.settings.stop_list).to_plain()
         given = fields_of(options, CleanOptions) | {"cleaning": cleaning, "explain": explain}
         number, self._next = self._next, self._next + 1
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()

@@ -23,7 +23,7 @@ from webwinnow._version import __version__
 from webwinnow.counted import counted
 from webwinnow.errors import WebwinnowError
 from webwinnow.judge.tasks import TASKS
-from webwinnow.methods.registry import METHODS
+from webwinnow.methods.registry import all_methods
 from webwinnow.page.urls import is_web_link
 from webwinnow.search.index import FILTERS, IndexFolder
 from webwinnow.search.query import SearchResult, SearchSettings, Snippet, search
@@ -113,7 +113,7 @@ async def home(service: Service) -> HTMLResponse:
         here="jobs",
         jobs=[job_info(service, job) for job in service.jobs],
         inputs=[root.name for root in service.settings.inputs],
-        methods=METHODS,
+        methods=all_methods(),
         tasks=TASKS,
         most=service.settings.upload_bytes,
         fetches=service.settings.fetch,
@@ -232,7 +232,7 @@ async def sites_page(service: Service) -> HTMLResponse:
 @router.get("/view/page")
 async def one_page_form() -> HTMLResponse:
     """The form for one page."""
-    return _shown("page.html", here="page", methods=METHODS, tasks=TASKS, asked=None, answer=None, trouble=None)
+    return _shown("page.html", here="page", methods=all_methods(), tasks=TASKS, asked=None, answer=None, trouble=None)
 
 
 @router.post("/view/page")
@@ -249,7 +249,14 @@ async def one_page(request: Request, service: Service) -> HTMLResponse:
         trouble = service.public(str(error.detail))
     status = 200 if trouble is None else 422
     return _shown(
-        "page.html", status, here="page", methods=METHODS, tasks=TASKS, asked=asked, answer=answer, trouble=trouble
+        "page.html",
+        status,
+        here="page",
+        methods=all_methods(),
+        tasks=TASKS,
+        asked=asked,
+        answer=answer,
+        trouble=trouble,
     )
 
 

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import SettingsError, check_range
-from webwinnow.page._words import word_spans
 from webwinnow.page.tree import PageTree
 from webwinnow.site._styles import Pairs, sums_by_key
 from webwinnow.site.importance import feature_entropy, feature_weight, leaf_importance, node_importance, path_importance
@@ -82,7 +81,7 @@ class FeatureWeights:
 
     def of_words(self, tree: PageTree) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """For each visible word of a page, in page order, its run and its weight."""
-        _, runs, _, _ = word_spans(tree.text, tree.run_start, tree.visible[tree.run_owner])
+        runs = tree.words.run
         return runs, self.occurrences(tree)[2][: len(runs)]
 
     def occurrences(self, tree: PageTree) -> tuple[Keys, NDArray[np.int32], NDArray[np.float64]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Self, TypeVar
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import ModelError, SettingsError
+from webwinnow.lazy import lazy_property
 from webwinnow.page.hints import name_key
 from webwinnow.page.parsing import ParseLimits
 from webwinnow.page.tree import PageTree
@@ -160,7 +161,7 @@ class LearnedSite:
         """The site's name for people, without terminal control characters."""
         return "".join(c if c.isprintable() else "?" for c in self.site) or "(no name)"
 
-    @cached_property
+    @lazy_property
     def learned(self) -> frozenset[int]:
         """The fingerprints of the pages learned."""
         return frozenset(self.page_keys.tolist())
@@ -175,7 +176,7 @@ class LearnedSite:
         shared = self._shared_names
         return bool(shared) and name_key(name) in shared
 
-    @cached_property
+    @lazy_property
     def _shared_names(self) -> frozenset[int]:
         is_shared = self.name_pages >= max(SHARED_NAME * self.pages, SHARED_PAGES)
         return frozenset(self.name_key[is_shared].tolist())
@@ -212,7 +213,7 @@ class LearnedSite:
             self._noise_maps[wanted] = NoiseMap(self.noise_tree(name), wanted[1])
         return self._noise_maps[wanted]
 
-    @cached_property
+    @lazy_property
     def _noise_maps(self) -> dict[tuple[str, NoiseSettings], NoiseMap]:
         return {}
 
@@ -225,7 +226,7 @@ class LearnedSite:
             self._weights[settings] = found
         return found
 
-    @cached_property
+    @lazy_property
     def _weights(self) -> dict[CstWeightSettings, FeatureWeights]:
         return {}
 

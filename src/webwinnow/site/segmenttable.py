@@ -9,17 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.page._nodes import nearest
-from webwinnow.page._words import name_hash, word_spans
+from webwinnow.page._words import name_hash
 from webwinnow.page.tree import PageTree
 from webwinnow.page.words import stop_words
 from webwinnow.site.blocktable import PageTable, lookup
 from webwinnow.storage.modelfile import Array, ArrayTable
 
+Segmentation = Literal["tables", "sections"]
 SEGMENTATIONS: dict[str, tuple[str, ...]] = {
     "tables": ("table",),
     "sections": ("table", *"article aside footer header main nav section".split()),
@@ -52,7 +54,7 @@ def terms_of(tree: PageTree, own: Keys) -> tuple[Keys, NDArray[np.int32]]:
 
     The authors also stem; we do not, since pages come in all languages.
     """
-    word, run, _, _ = word_spans(tree.text, tree.run_start, tree.visible[tree.run_owner])
+    word, run, _, _ = tree.words
     wanted = ~np.isin(word, own if len(own) else _stops(tree.head.language or DEFAULT_LANGUAGE))
     return word[wanted], tree.run_owner[run[wanted]]
 

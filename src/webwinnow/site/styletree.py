@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import ModelError
-from webwinnow.page._words import image_hashes, link_hashes, name_hash, word_spans
+from webwinnow.page._words import image_hashes, link_hashes, name_hash
 from webwinnow.page.fingerprints import page_fingerprint
 from webwinnow.page.markup import ATTRIBUTE_CODE, TAG_CODE
 from webwinnow.page.tree import PageTree
@@ -92,8 +92,8 @@ class PageFeatures:
 def page_features(tree: PageTree) -> PageFeatures:
     """All features of the visible part of a page, words in page order, then links, then images."""
     visible = tree.visible
-    hashes, runs, _, _ = word_spans(tree.text, tree.run_start, visible[tree.run_owner])
-    owners, features = [tree.run_owner[runs]], [hashes]
+    words = tree.words
+    owners, features = [tree.run_owner[words.run]], [words.key]
     for hashed, (named, naming) in zip((link_hashes, image_hashes), _NAMED, strict=True):
         at = _attributes(tree, visible, *named)
         owners.append(tree.attr_node[at])
@@ -104,9 +104,9 @@ def page_features(tree: PageTree) -> PageFeatures:
 def feature_names(tree: PageTree) -> dict[int, str]:
     """The features of a page by their hashes: words in lower case, links and images with their prefixes."""
     visible = tree.visible
-    hashes, _, begins, ends = word_spans(tree.text, tree.run_start, visible[tree.run_owner])
-    _, first = np.unique(hashes, return_index=True)
-    names = {int(hashes[k]): tree.text[begins[k] : ends[k]].lower() for k in first.tolist()}
+    words = tree.words
+    _, first = np.unique(words.key, return_index=True)
+    names = {int(words.key[k]): tree.text[words.start[k] : words.end[k]].lower() for k in first.tolist()}
     for named, naming in _NAMED:
         for k in _attributes(tree, visible, *named).tolist():
             name = naming(tree.attr_text[tree.attr_start[k] : tree.attr_start[k + 1]])

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
 from webwinnow.errors import ModelError
-from webwinnow.judge.evidence import PageContext, PageEvidence
+from webwinnow.judge.evidence import PageEvidence, evidence_of, page_with
 from webwinnow.page.blocks import Blocks
 from webwinnow.page.fingerprints import page_fingerprint
 from webwinnow.page.hints import page_names
@@ -123,12 +123,12 @@ class SiteSums:
 
     def add(self, tree: PageTree, evidence: PageEvidence | None = None) -> None:
         """Add one page. Its evidence from the page model is computed if it is needed and not given."""
-        page = PageContext(tree, evidence)
+        page = page_with(tree, evidence)
         self.keys.append(page_fingerprint(tree))
         known = None if evidence is None else evidence.names
         self.name_pages.update((page_names(tree, page.hints) if known is None else known).tolist())
         if BLOCKS in self.parts:
-            self.rows.append(BlockRows.of_page(self.keys[-1], page.evidence))
+            self.rows.append(BlockRows.of_page(self.keys[-1], evidence_of(page)))
         if TEXTS in self.parts:
             self.text_pages.update(np.unique(block_keys(page.blocks)).tolist())
         if PAGELETS in self.parts:

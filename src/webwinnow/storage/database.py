@@ -30,20 +30,9 @@ class Database(sqlite3.Connection):
     path: Path
     advice: str
 
-    def execute(self, *given: Any) -> sqlite3.Cursor:
-        """Execute a statement."""
-        found: sqlite3.Cursor = self.cursor(_Cursor).execute(*given)
-        return found
-
-    def executemany(self, *given: Any) -> sqlite3.Cursor:
-        """Execute a statement for each row."""
-        found: sqlite3.Cursor = self.cursor(_Cursor).executemany(*given)
-        return found
-
-    def executescript(self, *given: Any) -> sqlite3.Cursor:
-        """Execute statements."""
-        found: sqlite3.Cursor = self.cursor(_Cursor).executescript(*given)
-        return found
+    def cursor(self, factory: Any = None) -> Any:
+        """A cursor; `execute` and so on make one."""
+        return super().cursor(factory or _Cursor)
 
     def reported(self, error: sqlite3.Error) -> Exception:
         """The error to raise instead of one of SQLite."""
@@ -56,44 +45,23 @@ class Database(sqlite3.Connection):
         return InputError(f"{self.path} cannot be used ({str(reason)[:SHOWN_CHARACTERS]}); {self.advice}")
 
 
+def _reporting(name: str) -> Any:
+    """The method of a cursor with this name, whose errors are those of the `Database`."""
+    plain = getattr(sqlite3.Cursor, name)
+
+    def called(cursor: _Cursor, *given: Any) -> Any:
+        try:
+            return plain(cursor, *given)
+        except sqlite3.Error as error:
+            raise cursor.connection.reported(error) from None
+
+    return called
+
+
 class _Cursor(sqlite3.Cursor):
     connection: Database
-
-    def execute(self, *given: Any) -> Any:
-        try:
-            return super().execute(*given)
-        except sqlite3.Error as error:
-            raise self.connection.reported(error) from None
-
-    def executemany(self, *given: Any) -> Any:
-        try:
-            return super().executemany(*given)
-        except sqlite3.Error as error:
-            raise self.connection.reported(error) from None
-
-    def executescript(self, *given: Any) -> Any:
-        try:
-            return super().executescript(*given)
-        except sqlite3.Error as error:
-            raise self.connection.reported(error) from None
-
-    def fetchone(self) -> Any:
-        try:
-            return super().fetchone()
-        except sqlite3.Error as error:
-            raise self.connection.reported(error) from None
-
-    def fetchall(self) -> Any:
-        try:
-            return super().fetchall()
-        except sqlite3.Error as error:
-            raise self.connection.reported(error) from None
-
-    def __next__(self) -> Any:
-        try:
-            return super().__next__()
-        except sqlite3.Error as error:
-            raise self.connection.reported(error) from None
+    execute, executemany, executescript = map(_reporting, ("execute", "executemany", "executescript"))
+    fetchone, fetchall, __next__ = map(_reporting, ("fetchone", "fetchall", "__next__"))
 
 
 def open_database(
@@ -153,7 +121,4 @@ def write_note(connection: sqlite3.Connection, name: str, value: Any) -> None:
 def read_note(connection: Database, name: str) -> Any:
     """The value that was stored under a name, or None."""
     row = connection.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()
-    try:
-        return None if row is None else json.loads(row[0])
-    except (ValueError, TypeError, RecursionError) as error:
-        raise connection.damaged(error) from None
+    return None if row is None else json.loads(row[0])

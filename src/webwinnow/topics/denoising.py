@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
-from typing import Any, Final, Literal, NamedTuple, Self, get_args
+from typing import Annotated, Any, Final, Literal, NamedTuple, Self, get_args
 
 import msgspec
 import numpy as np
@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.methods.registry import DEFAULT_METHOD
-from webwinnow.methods.settings import MethodSettings, share
 from webwinnow.page.tree import PageTree
 from webwinnow.page.words import StopList
 from webwinnow.record.cleaner import Cleaner
 from webwinnow.record.sitemodel import learn
+from webwinnow.settings import Settings, share
 from webwinnow.topics.pages import PageWords, SitePages
 from webwinnow.topics.thesaurus import TERMS_PER_TOPIC, SpelledText, Thesaurus, distinctive_terms
 from webwinnow.topics.topicwords import TopicWords
@@ -50,22 +50,26 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DenoisingSettings(MethodSettings):
+class DenoisingSettings(Settings):
     """Thresholds of denoising by a thesaurus.
 
     - `least_pertinence`: nodes below are marked.
     - `majority`: a page is removed if a larger share of its nodes is marked.
     """
 
-    least_pertinence: float = share(LEAST_PERTINENCE, "thesaurus: nodes with a smaller share of terms are removed")
-    majority: float = share(MAJORITY, "a page is removed if a larger share of its nodes is")
+    least_pertinence: Annotated[float, share("thesaurus: nodes with a smaller share of terms are removed")] = (
+        LEAST_PERTINENCE
+    )
+    majority: Annotated[float, share("a page is removed if a larger share of its nodes is")] = MAJORITY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RivalSettings(DenoisingSettings):
     """Also that of denoising by centroids: nodes below `least_similarity` are marked."""
 
-    least_similarity: float = share(LEAST_SIMILARITY, "centroid: nodes less similar to every topic are removed")
+    least_similarity: Annotated[float, share("centroid: nodes less similar to every topic are removed")] = (
+        LEAST_SIMILARITY
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from webwinnow.counted import counted
 from webwinnow.errors import SettingsError, check_range
-from webwinnow.page.records import PageRecord
 from webwinnow.page.urls import SiteKey, canonical
 from webwinnow.topics.fusion import Neighbours
 from webwinnow.topics.sitetopics import LEAST_NONE
@@ -119,7 +118,7 @@ class SiteGraph:
             self._url[target] = min(url, self._url.get(target, url), key=_distance_from_top)
 
     def site_of(self, url: str) -> str:
-        return self.site_by.of(PageRecord(url=url, body=b""))
+        return self.site_by.of(url)
 
     def linking(self, site: str) -> list[str]:
         """The sites read that link to a site."""

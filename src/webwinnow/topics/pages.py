@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.page._words import word_spans
-from webwinnow.page.records import PageRecord
 from webwinnow.page.tree import PageTree
 from webwinnow.page.urls import SiteKey
 from webwinnow.page.words import StopList, word_hash
@@ -86,7 +85,7 @@ class PageWords:
         node_of_block[blocks.block] = np.where(blocks.block == NOTHING, NOTHING, np.arange(len(blocks)))
         node_of_block[NOTHING] = NOTHING
         stops = (stop_list or StopList()).of(tree.head.language)
-        key, run = _words_of(tree.text, tree.run_start, tree.visible[tree.run_owner], stops, spelled)
+        key, run = _words_of(tree.text, tree.run_start, tree.visible_runs, stops, spelled)
         row = node_of_block[blocks.blocks.of_run()[run]]
         in_title, _ = _words_of(title, np.array([0, len(title)], np.int32), np.ones(1, np.bool_), stops, spelled)
         key, row = np.concatenate((key, in_title)), np.concatenate((row, np.full(len(in_title), nodes - 1, np.int64)))
@@ -243,4 +242,4 @@ def _by_page(words: WordCounts, kept: NDArray[np.bool_], first: NDArray[np.int64
 
 
 def _host(url: str) -> str:
-    return SiteKey().of(PageRecord(url=url, body=b""))
+    return SiteKey().of(url)

@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.crawl.follow import CrawledPage, Next, asks_not_to
 from webwinnow.errors import PageRefused
-from webwinnow.methods.settings import MethodSettings, setting, yes_or_no
 from webwinnow.page.parsing import parse
 from webwinnow.page.records import PageRecord
 from webwinnow.page.tree import PageTree
 from webwinnow.page.urls import canonical
+from webwinnow.settings import Settings, setting
 from webwinnow.topics.denoising import WordCounter
 from webwinnow.topics.methods import TwoPhase
 from webwinnow.topics.pages import LEAST_PAGES, REPEATED_SHARE, PageWords, SitePages, WordCounts
@@ -33,7 +33,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadingSettings(MethodSettings):
+class ReadingSettings(Settings):
     """When the links of a page are followed, and when the topic of a site is settled.
 
     - `published`: a setting below that is None has the paper's value, otherwise ours: see `filled`.
@@ -44,30 +44,19 @@ class ReadingSettings(MethodSettings):
       never, as published. A site then ends where all its links were followed or pruned.
     """
 
-    published: bool = setting(
-        False,
-        "for each setting below that is none, use the paper's value (true) or ours (false)",
-        "true or false",
-        yes_or_no,
-        lambda v: v in (True, False),
+    published: Annotated[
+        bool, setting("for each setting below that is none, use the paper's value (true) or ours (false)")
+    ] = False
+    delta: Annotated[
+        float | None,
+        setting("least change of probabilities (14), in nats: topics.tolerance, or 0.001 (ours)", least=0),
+    ] = None
+    least: Annotated[int | None, setting("first pages of a site, which are always added: 1, or 10 (ours)", least=1)] = (
+        None
     )
-    delta: float | None = setting(
-        None,
-        "least change of probabilities (14), in nats: topics.tolerance, or 0.001 (ours)",
-        "0 or more",
-        float,
-        lambda v: v >= 0,
-    )
-    least: int | None = setting(
-        None, "first pages of a site, which are always added: 1, or 10 (ours)", "1 or more", int, lambda v: v >= 1
-    )
-    unchanged: int | None = setting(
-        None,
-        "unchanging pages after which a topic is settled, 0 for never: 0, or 5 (ours)",
-        "0 or more",
-        int,
-        lambda v: v >= 0,
-    )
+    unchanged: Annotated[
+        int | None, setting("unchanging pages after which a topic is settled, 0 for never: 0, or 5 (ours)", least=0)
+    ] = None
 
     def filled(self, tolerance: float = TOLERANCE) -> FilledReading:
         """All values. Delta is published as "the convergence parameter used in the HMT training": `tolerance`."""

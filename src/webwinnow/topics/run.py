@@ -71,7 +71,7 @@ def train_sites(
     def noted(pages: Iterator[PageRecord]) -> Iterator[PageRecord]:
         for page in pages:
             if page.label is not None:
-                labels[settings.site_by.of(page)][page.label] += 1
+                labels[settings.site_by.of(page.url, page.site)][page.label] += 1
             yield page
 
     run = SiteRun()

@@ -8,9 +8,9 @@ from typing import Any
 
 from webwinnow.crawl.settings import ScopeKind
 from webwinnow.errors import SettingsError
-from webwinnow.methods.settings import SettingGroups
 from webwinnow.page.urls import SiteKey
 from webwinnow.page.words import StopList
+from webwinnow.settings import Settings
 from webwinnow.topics.denoising import DenoisingSettings, TermDenoiser, WordCounter
 from webwinnow.topics.discovery import DiscoverySettings
 from webwinnow.topics.reading import ReadingSettings
@@ -19,7 +19,7 @@ from webwinnow.topics.training import TopicSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LearningSettings(SettingGroups):
+class LearningSettings(Settings):
     """How topics are learned, and how pages are denoised with a thesaurus."""
 
     topics: TopicSettings = field(default_factory=TopicSettings)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import ClassVar, Self, TypeVar
+from typing import Annotated, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.counted import counted
 from webwinnow.errors import InputError
-from webwinnow.methods.settings import MethodSettings, setting
+from webwinnow.lazy import lazy_property
+from webwinnow.settings import Settings, setting
 from webwinnow.storage.arrays import Stored
 from webwinnow.topics.fusion import LINK_SMOOTHING, Neighbours
 from webwinnow.topics.pages import SitePages
@@ -31,19 +31,15 @@ HeldOutSite = tuple[SitePages, HeldOut, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopicSettings(MethodSettings):
+class TopicSettings(Settings):
     """How topics are learned."""
 
-    nearest: int = setting(
-        NEAREST, "superpage, topicvector: training sites that vote", "1 or more", int, lambda v: v >= 1
+    nearest: Annotated[int, setting("superpage, topicvector: training sites that vote", least=1)] = NEAREST
+    link_smoothing: Annotated[float, setting("multiscale: links added to each pair of topics (11)", above=0)] = (
+        LINK_SMOOTHING
     )
-    link_smoothing: float = setting(
-        LINK_SMOOTHING, "multiscale: links added to each pair of topics (11)", "above 0", float, lambda v: v > 0
-    )
-    tolerance: float = setting(
-        TOLERANCE, "trees: EM ends when a pass gains less, in nats per site", "0 or more", float, lambda v: v >= 0
-    )
-    passes: int = setting(MOST_PASSES, "trees: passes of EM at most", "1 or more", int, lambda v: v >= 1)
+    tolerance: Annotated[float, setting("trees: EM ends when a pass gains less, in nats per site", least=0)] = TOLERANCE
+    passes: Annotated[int, setting("trees: passes of EM at most", least=1)] = MOST_PASSES
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,12 +146,12 @@ class Training:
         """The words of each topic, learned from all sites."""
         return self._words.words
 
-    @cached_property
+    @lazy_property
     def held_out(self) -> list[HeldOut | None]:
         """Predictions for each site by the words of the others; None for the only site of a topic."""
         return self._words.held_out
 
-    @cached_property
+    @lazy_property
     def _words(self) -> LearnedWords:
         return learn_words(self.sites, self.topic, self.topics)
 

@@ -123,7 +123,7 @@ class BlockTree:
     @classmethod
     def of(cls, tree: PageTree) -> Self:
         """The blocks of a page that have text."""
-        runs = tree.visible[tree.run_owner]
+        runs = tree.visible_runs
         blocks = cut(tree)
         shown = np.bincount(blocks.of_run(), weights=runs, minlength=len(blocks)) > 0
         said = [b for b, text in enumerate(blocks.texts()) if text and shown[b]]

@@ -186,8 +186,8 @@ def test_limits_of_rendering_are_options(app: WebServer, tmp_path: Path) -> None
     file.write_text("<p>Some text")
     for given, problem in {
         ("--render-set", "width=9"): "give --render",
-        ("--render", "--render-set", "width=wide"): "expected a whole number",
-        ("--render", "--render-set", "colour=red"): "expected NAME=VALUE with load_seconds",
+        ("--render", "--render-set", "width=wide"): "expected 1 or more",
+        ("--render", "--render-set", "colour=red"): "there is no setting 'colour'; there are: load_seconds",
     }.items():
         done = run_command("page", str(file), *given, capture_output=True, text=True)
         assert done.returncode == 2 and problem in done.stderr

@@ -18,10 +18,10 @@ from webwinnow.run.engines import engine_named  # noqa: E402
 from webwinnow.run.engines.batches import PAGES, RECORDS, TREES, batch_of, ddl, pages_of, rows_of  # noqa: E402
 from webwinnow.run.engines.batchjobs import EVERY_KEY, chosen_trees, clean_part, learn_site, parse_pages  # noqa: E402
 from webwinnow.run.engines.clusterengine import ClusterEngine  # noqa: E402
-from webwinnow.run.engines.plan import PART_BYTES, PART_PAGES, Plan, read_tasks  # noqa: E402
 from webwinnow.run.inputs import list_files, open_pages  # noqa: E402
 from webwinnow.run.learning import learn_sites  # noqa: E402
 from webwinnow.run.pagestore import StoredPage  # noqa: E402
+from webwinnow.run.plan import PART_BYTES, PART_PAGES, Plan, read_tasks  # noqa: E402
 from webwinnow.run.settings import CollectionSettings, RunSettings  # noqa: E402
 from webwinnow.run.unpacking import ReadLimits  # noqa: E402
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from changedmodule import changed
 
-from webwinnow.methods.registry import METHODS
+from webwinnow.methods.registry import method_names
 from webwinnow.run.cleaning import run
 from webwinnow.run.learning import learn_sites
 from webwinnow.run.settings import CollectionSettings, RunSettings
@@ -79,7 +79,7 @@ def test_two_workers_write_what_one_writes(local, crawl, tmp_path, method):
 
 
 @pytest.mark.parametrize("engine", ["ray", "spark"])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", method_names())
 def test_a_cluster_writes_what_one_worker_writes(local, crawl, tmp_path, method, engine, request):
     settings = RunSettings(method=method, rejected=True)
     assert_same(local, crawl, tmp_path / "out.jsonl", settings, engine_of(engine, request))

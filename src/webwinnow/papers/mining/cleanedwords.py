@@ -15,7 +15,6 @@ from webwinnow.errors import SettingsError
 from webwinnow.features.vectors import VectorBuilder, VectorSettings, is_word, learn_weights
 from webwinnow.judge.evidence import PageEvidence
 from webwinnow.methods.registry import CleaningSettings
-from webwinnow.page._words import word_spans
 from webwinnow.page.tree import PageTree
 from webwinnow.page.words import StopList
 from webwinnow.papers.jobpool import AnswerCache, JobPool, cache_key
@@ -267,7 +266,7 @@ def _words(job: SiteJob, tree_at: Callable[[Ref], PageTree]) -> Iterator[tuple[s
         tree = tree_at(ref)
         evidence = PageEvidence.of(tree) if scored else None
         counted = _counted_words(tree, job.stop_list)
-        hashes, runs, _, _ = word_spans(tree.text, tree.run_start, tree.visible[tree.run_owner])
+        hashes, runs, _, _ = tree.words
         for letter, cleaner in cleaners.items():
             verdict = cleaner.clean(tree, model, evidence).verdict
             words, counts = np.unique(hashes[verdict.keeps_words(tree, runs)], return_counts=True)

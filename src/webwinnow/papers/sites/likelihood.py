@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from webwinnow.errors import SettingsError
-from webwinnow.methods.settings import MethodSettings, numbers, setting
 from webwinnow.papers.sites.labelledsites import LabelledSite
+from webwinnow.settings import Settings, setting
 from webwinnow.site.hmt.em import MOST_PASSES, TOLERANCE
 from webwinnow.site.hmt.hiddenmarkovtree import HiddenMarkovTree
 from webwinnow.site.hmt.treemodel import HIDDEN, Forest, Known, TreeParameters, soft_evidence
@@ -21,15 +22,15 @@ STATES, SYMBOLS, TREES, NODES = 3, 8, 200, 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EmSettings(MethodSettings):
+class EmSettings(Settings):
     """Settings of Figure 6."""
 
-    subsets: tuple[int, ...] = numbers((1, 3, 10), "numbers of subsets, 1 for batch EM", int, 1)
-    tolerance: float = setting(TOLERANCE, "gain per node at which EM ends", "0 or more", float, lambda v: v >= 0)
-    passes: int = setting(MOST_PASSES, "passes at most", "1 or more", int, lambda v: v >= 1)
+    subsets: Annotated[tuple[int, ...], setting("numbers of subsets, 1 for batch EM", least=1)] = (1, 3, 10)
+    tolerance: Annotated[float, setting("gain per node at which EM ends", least=0)] = TOLERANCE
+    passes: Annotated[int, setting("passes at most", least=1)] = MOST_PASSES
 
-    def __post_init__(self) -> None:
-        MethodSettings.__post_init__(self)
+    def validate(self) -> None:
+        """Raise `SettingsError` if there is no batch EM to compare with."""
         if 1 not in self.subsets:
             raise SettingsError(f"subsets is {self.subsets}: expected 1 (batch EM, to compare with) among them")
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.methods.settings import MethodSettings, numbers, setting
 from webwinnow.papers.sites.labelledsites import Clock, LabelledSite, SiteAnswer
+from webwinnow.settings import Settings, setting
 from webwinnow.site.hmt.treemodel import Forest
 from webwinnow.topics.denoising import Choice, Denoiser, RivalSettings, learned_thesaurus
 from webwinnow.topics.methods import HmtMethod, Multiscale, TwoPhase
@@ -35,18 +36,18 @@ Split = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RuleSettings(MethodSettings):
+class RuleSettings(Settings):
     """The ways of reading fewer pages that are compared.
 
     The paper's baseline reads three levels. It names no delta: 1e-6 is the convergence parameter of our training.
     `first_pages` are read breadth-first without a rule (ours).
     """
 
-    depths: tuple[int, ...] = numbers((0, 1, 2), "fixed depths: links from the start page", int, 0)
-    first_pages: tuple[int, ...] = numbers((5, 10, 20, 50), "numbers of first pages", int, 1)
-    deltas: tuple[float, ...] = numbers((1e-6, 1e-4, 1e-3, 1e-2), "delta of the KL rule (14)", float, 0)
-    omegas: tuple[float, ...] = numbers((1.0, 2.0, 4.0), "omega of the variance rule", float, 1e-9)
-    crawled: int = setting(FIXED_DEPTH, "with --crawl: fixed depth of the baseline", "0 or more", int, lambda v: v >= 0)
+    depths: Annotated[tuple[int, ...], setting("fixed depths: links from the start page", least=0)] = (0, 1, 2)
+    first_pages: Annotated[tuple[int, ...], setting("numbers of first pages", least=1)] = (5, 10, 20, 50)
+    deltas: Annotated[tuple[float, ...], setting("delta of the KL rule (14)", least=0)] = (1e-6, 1e-4, 1e-3, 1e-2)
+    omegas: Annotated[tuple[float, ...], setting("omega of the variance rule", least=1e-9)] = (1.0, 2.0, 4.0)
+    crawled: Annotated[int, setting("with --crawl: fixed depth of the baseline", least=0)] = FIXED_DEPTH
 
     def names(self) -> list[str]:
         """The names of all rules, in the order of the report."""

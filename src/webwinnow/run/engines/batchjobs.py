@@ -19,6 +19,7 @@ from webwinnow.run.engines.batches import TREES, pages_of, rows_of, tree_batches
 from webwinnow.run.outputparts import Counts, clean_all
 from webwinnow.run.pagestore import SIGN, CollectionStore, scratch_store
 from webwinnow.run.parsedcollection import ModelOrder, SiteModelBuilt, build_models, parsed_pages
+from webwinnow.run.plan import Plan
 from webwinnow.run.settings import CollectionSettings, RunSettings
 from webwinnow.run.unpacking import ReadLimits
 from webwinnow.run.workerjobs import LearnSite, Shared, SiteLearned
@@ -74,6 +75,21 @@ def chosen_trees(
             wanted.append(is_wanted)
         if any(wanted):
             yield batch.select(TREES.names).filter(pa.array(wanted, pa.bool_()))
+
+
+def with_parts(
+    batches: Iterable[pa.RecordBatch], plan: Plan, done: frozenset[int] = frozenset(), *, together: bool = False
+) -> Iterator[pa.RecordBatch]:
+    """TREES with the number of their `part`, without parts that are done.
+
+    With `together` all trees of a large site go to its first part.
+    """
+    first = dict(plan.large) if together else {}
+    for batch in batches:
+        places = zip(values(batch, "site"), values(batch, "ordinal"), strict=True)
+        parts = [first[site] if site in first else plan.part_of(site, ordinal) for site, ordinal in places]
+        wanted = pa.array([part not in done for part in parts], pa.bool_())
+        yield batch.append_column("part", pa.array(parts, pa.int64())).filter(wanted)
 
 
 def learn_site(batches: Iterable[pa.RecordBatch], settings: RunSettings) -> tuple[str, SiteLearned | None]:

@@ -24,12 +24,20 @@ import pyarrow.parquet as pq
 from webwinnow.errors import InputError, WebwinnowError
 from webwinnow.progress import Progress
 from webwinnow.run.engines.batches import DONE, MODELS, PARTED_TREES, TREES, batch_of, values
-from webwinnow.run.engines.batchjobs import EVERY_KEY, build_part, chosen_trees, clean_part, learn_site, parse_records
-from webwinnow.run.engines.plan import Plan, ReadTask, read_tasks
+from webwinnow.run.engines.batchjobs import (
+    EVERY_KEY,
+    build_part,
+    chosen_trees,
+    clean_part,
+    learn_site,
+    parse_records,
+    with_parts,
+)
 from webwinnow.run.inputs import PROBLEMS_SHOWN, known_page_count, list_files
 from webwinnow.run.outputparts import Counts
 from webwinnow.run.pagestore import SIGN, CollectionStore, PageRow, part_checksum, part_path, write_part
 from webwinnow.run.parsedcollection import ModelOrder, SiteModelBuilt
+from webwinnow.run.plan import Plan, ReadTask, read_tasks
 from webwinnow.run.settings import CollectionSettings, RunSettings
 from webwinnow.run.unpacking import InputProblem, ReadLimits
 from webwinnow.run.workerjobs import SiteLearned
@@ -58,16 +66,16 @@ class Carrier(Protocol):
     def groups(
         self,
         files: Sequence[str],
-        spread: BatchFunction,
+        choose: BatchFunction,
         middle: pa.Schema,
         by: str,
         do: BatchFunction,
         schema: pa.Schema,
         about: int,
     ) -> Iterator[dict[str, Any]]:
-        """Read TREES from files, pass them through `spread`, call `do` for each group of the result; collect rows.
+        """Read TREES from files, pass them through `choose`, call `do` for each group of the result; collect rows.
 
-        `spread` gets parts of the files and gives batches of the schema `middle`. A group is all rows with the same
+        `choose` gets parts of the files and gives batches of the schema `middle`. A group is all rows with the same
         value in the column `by`; there are about `about` groups.
         """
 
@@ -131,8 +139,8 @@ class ClusterEngine:
             self._learn(store, plan, settings)
         files = _files(store.folder)
         do = partial(_clean, settings=settings, folder=store.folder, large=dict(plan.large))
-        spread = partial(plan.spread, done=finished)
-        for row in self.carrier.groups(files, spread, PARTED_TREES, "part", do, DONE, len(plan) - len(finished)):
+        parted = partial(with_parts, plan=plan, done=finished)
+        for row in self.carrier.groups(files, parted, PARTED_TREES, "part", do, DONE, len(plan) - len(finished)):
             if not store.has_part(row["number"]):
                 _note_part(store, row["number"])
                 done += row["pages"]
@@ -158,10 +166,10 @@ class ClusterEngine:
         plan = Plan.of(store.places())
         (store.folder / "built").mkdir(exist_ok=True)
         last_keys = {site: store.last_key(site, settings.learn_pages) for site, _ in plan.large}
-        spread = partial(_spread_to_learn, plan=plan, last_keys=last_keys)
+        chosen = partial(_chosen_with_parts, plan=plan, last_keys=last_keys)
         do = partial(_build_part, settings=settings, order=order, folder=store.folder)
         seen: set[int] = set()
-        for row in self.carrier.groups(_files(store.folder), spread, PARTED_TREES, "part", do, DONE, len(plan)):
+        for row in self.carrier.groups(_files(store.folder), chosen, PARTED_TREES, "part", do, DONE, len(plan)):
             if row["number"] not in seen:  # an engine may do a task twice
                 seen.add(row["number"])
                 yield from _built(_built_file(store.folder, row["number"]))
@@ -238,10 +246,10 @@ def _write_note(folder: Path, part: int, site: str, learned: SiteLearned | None)
     write_file(_note_file(folder, part), json.dumps(note).encode(), durable=False)
 
 
-def _spread_to_learn(
+def _chosen_with_parts(
     batches: Iterator[pa.RecordBatch], *, plan: Plan, last_keys: Mapping[str, int]
 ) -> Iterator[pa.RecordBatch]:
-    return plan.spread(chosen_trees(batches, last_keys, EVERY_KEY), together=True)
+    return with_parts(chosen_trees(batches, last_keys, EVERY_KEY), plan, together=True)
 
 
 def _build_part(

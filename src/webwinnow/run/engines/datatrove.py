@@ -22,11 +22,11 @@ from datatrove.utils.typeshelper import StatHints
 
 from webwinnow.page.records import PageRecord
 from webwinnow.progress import no_progress
-from webwinnow.record.fields import page_fields
+from webwinnow.record.fields import page_fields, record_line
 from webwinnow.run.inputs import list_files
 from webwinnow.run.outputparts import clean_all
+from webwinnow.run.pagestore import part_lines
 from webwinnow.run.parsedcollection import ParsedCollection
-from webwinnow.run.rows import part_lines, record_line
 from webwinnow.run.settings import RunSettings
 from webwinnow.run.stages import Stages, with_values
 from webwinnow.run.unpacking import ReadLimits

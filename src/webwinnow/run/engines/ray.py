@@ -65,7 +65,7 @@ class RayCarrier:
     def groups(
         self,
         files: Sequence[str],
-        spread: BatchFunction,
+        choose: BatchFunction,
         middle: pa.Schema,
         by: str,
         do: BatchFunction,
@@ -74,7 +74,7 @@ class RayCarrier:
     ) -> Iterator[dict[str, Any]]:
         """Groups of trees (see `Carrier`)."""
         numbers = ray.data.range(len(files), override_num_blocks=len(files))
-        trees = numbers.map_batches(partial(_spread, files=list(files), spread=spread, middle=middle), **_WHOLE)
+        trees = numbers.map_batches(partial(_chosen, files=list(files), choose=choose, middle=middle), **_WHOLE)
         groups = trees.groupby(by, num_partitions=max(1, min(about, MOST_PARTITIONS)))
         return _rows(groups.map_groups(partial(_group, do=do, schema=schema), batch_format="pyarrow"))
 
@@ -109,11 +109,11 @@ def _tables(table: pa.Table, *, do: BatchFunction, schema: pa.Schema) -> Iterato
         yield pa.Table.from_batches([batch], schema)
 
 
-def _spread(table: pa.Table, *, files: list[str], spread: BatchFunction, middle: pa.Schema) -> Iterator[pa.Table]:
+def _chosen(table: pa.Table, *, files: list[str], choose: BatchFunction, middle: pa.Schema) -> Iterator[pa.Table]:
     """The trees of the files with these numbers; a shuffle needs the schema even without rows."""
     yield middle.empty_table()
     for number in values(table, "id"):
-        for batch in spread(tree_file(files[number])):
+        for batch in choose(tree_file(files[number])):
             yield pa.Table.from_batches([batch], middle)
 
 

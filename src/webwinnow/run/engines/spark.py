@@ -33,7 +33,7 @@ from webwinnow.run.engines.clusterengine import (
     no_cluster,
     note_unlearned,
 )
-from webwinnow.run.engines.plan import Plan
+from webwinnow.run.plan import Plan
 from webwinnow.run.settings import RunSettings
 
 SETTINGS: Final = {
@@ -85,7 +85,7 @@ class SparkCarrier:
     def groups(
         self,
         files: Sequence[str],
-        spread: BatchFunction,
+        choose: BatchFunction,
         middle: pa.Schema,
         by: str,
         do: BatchFunction,
@@ -94,7 +94,7 @@ class SparkCarrier:
     ) -> Iterator[dict[str, Any]]:
         """Groups of trees (see `Carrier`)."""
         with _no_pandas_warning():
-            trees = self.session.read.schema(ddl(TREES)).parquet(*files).mapInArrow(spread, ddl(middle))
+            trees = self.session.read.schema(ddl(TREES)).parquet(*files).mapInArrow(choose, ddl(middle))
         return _rows(grouped(trees, by, do, schema))
 
 
@@ -134,7 +134,7 @@ def clean_pages(pages: DataFrame, settings: RunSettings | None = None, *, folder
         learn = partial(learn_and_keep, settings=settings, folder=place, parts=large)
         grouped(trees.mapInArrow(choose, ddl(TREES)), "site", learn, DONE).collect()
         note_unlearned(place, large)
-    parted = trees.mapInArrow(plan.spread, ddl(PARTED_TREES))
+    parted = trees.mapInArrow(partial(batchjobs.with_parts, plan=plan), ddl(PARTED_TREES))
     return grouped(parted, "part", partial(_records, settings=settings, folder=place, large=large), RECORDS)
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from webwinnow.errors import InputError, PageRefused
 from webwinnow.page.parsing import parse
-from webwinnow.page.records import PageRecord
 from webwinnow.page.urls import SiteKey
 from webwinnow.run.inputs import open_pages
 from webwinnow.run.tablefiles import check_label_column, read_label_column, read_labels
@@ -51,7 +50,7 @@ def read_seeds(
         spelled: dict[int, str] = {}
         check_label_column([path], label)
         for page in open_pages([path], on_problem=note, label=label):
-            site = site_by.of(page)
+            site = site_by.of(page.url, page.site)
             if page.label is None or not site:
                 continue
             _agree(topics, site, page.label)
@@ -68,7 +67,7 @@ def read_seeds(
         is_table = path.name.lower().endswith(TABLES)
         labels = read_labels(path) if is_table else read_label_column([path], label)
         for url, topic in labels.items():
-            site = site_by.of(PageRecord(url=url, body=b""))
+            site = site_by.of(url)
             if not site:
                 raise InputError(f"{path}: {url!r} is no web URL; expected a start page in the column url")
             _agree(topics, site, topic)

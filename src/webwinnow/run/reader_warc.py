@@ -1,4 +1,4 @@
-"""Pages from WARC files (HTML responses with status 200, and HTML resources; ISO 28500) and from WACZ archives.
+"""WARC (ISO 28500): pages are HTML responses with status 200, and HTML resources.
 
 A page that was rendered has, after its response, the page that a browser made of it (a `conversion` record) and its
 layout (a `metadata` record), which refer to the response. It is one page: the rendered one.
@@ -7,21 +7,16 @@ layout (a `metadata` record), which refer to the response. It is one page: the r
 from __future__ import annotations
 
 import re
-import struct
 import warnings
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
-from operator import attrgetter
-from typing import IO, Final, NamedTuple
-from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+from typing import Final, NamedTuple
 
 from webwinnow.counted import counted
-from webwinnow.errors import InputError, PageRefused
+from webwinnow.errors import PageRefused
 from webwinnow.page.records import LAYOUT_TYPE, PageRecord
+from webwinnow.run.readers import Reader, Source, looks_like_html
 from webwinnow.run.resync import Place, next_record
-from webwinnow.run.sniff import looks_like_html
 from webwinnow.run.unpacking import (
     HTML_TYPES,
     ProblemListener,
@@ -38,9 +33,6 @@ with warnings.catch_warnings():  # fastwarc 1.1 warns of its own old names when 
 STATUS_OK: Final = 200
 MANDATORY: Final = frozenset({"warc-type", "content-length"})  # fastwarc accepts a truncated header
 NO_PAGES: Final = "holds no pages (HTML responses with status 200)"
-ZIP_ERRORS: Final = (BadZipFile, OSError, ValueError, RuntimeError, EOFError, OverflowError, struct.error, zlib.error)
-"""What Python's reader of zip archives raises for damaged ones."""
-ENCRYPTED: Final = 0x1  # flag bit 0 of a zip member
 MOST_HEADER_BYTES: Final = 1 << 18
 """The longest HTTP header of a page, which the crawler keeps, too. Ours: the limit of browsers."""
 MOST_DAMAGES: Final = 100
@@ -48,7 +40,6 @@ MOST_DAMAGES: Final = 100
 MOST_CUT_OFF: Final = 10
 """Records of a file that reach beyond its end, after which it is not read on. Ours: for each the file is read again."""
 _STATUS_LINE: Final = re.compile(rb"HTTP/\S* +([0-9]{3})(?![0-9])")
-_WARC_MEMBER: Final = re.compile(r"archive/.+\.warc(\.gz|\.zst)?", re.IGNORECASE)
 
 
 def read_warc(
@@ -254,61 +245,14 @@ def _read_up_to(record: WarcRecord, size: int) -> bytes:
     return b"".join(parts)
 
 
-# WACZ
+class WarcReader(Reader):
+    """A WARC file, packed or not."""
+
+    kind, suffixes, magic, may_be_empty = "WARC", (".warc",), (b"WARC/",), True
+
+    def pages(self, source: Source) -> Iterator[PageRecord]:
+        """The pages of all records."""
+        return read_warc(source.stream, name=source.name, limits=source.limits, on_problem=source.on_problem)
 
 
-def check_wacz(file: IO[bytes], name: str) -> None:
-    """Raise `InputError` if the WACZ archive `file` is damaged or has no WARC files (WACZ 1.1, 4.1)."""
-    with _opened(file, name) as archive:
-        _warcs_in(archive, name)
-
-
-def read_wacz(file: IO[bytes], *, name: str, limits: ReadLimits, on_problem: ProblemListener) -> Iterator[PageRecord]:
-    """Read the pages of all WARC files in a WACZ, in the order of their names, without unpacking it to disk."""
-    with _opened(file, name) as archive:
-        overlapping = _overlapping(archive)
-        for member in _warcs_in(archive, name):
-            where = f"{name}/{member.filename}"
-            fault = "overlaps another member" if member in overlapping else _fault(member, limits)
-            if fault:
-                on_problem(f"{where}: {fault}")
-                continue
-            try:
-                source = archive.open(member)
-            except ZIP_ERRORS as error:  # also for flags of kinds of zip that Python does not read
-                on_problem(f"{where}: cannot be read ({error})")
-                continue
-            with source:
-                stream = UnpackedStream(source, limits)
-                yield from read_warc(stream, name=where, limits=limits, on_problem=on_problem)
-
-
-def _warcs_in(archive: ZipFile, name: str) -> list[ZipInfo]:
-    """The WARC files in the order of their names, which may be given twice."""
-    found = [member for member in archive.infolist() if _WARC_MEMBER.fullmatch(member.filename)]
-    if not found:
-        raise InputError(f"{name}: is a zip archive without archive/*.warc.gz, so no WACZ; unpack it first")
-    return sorted(found, key=attrgetter("filename"))
-
-
-def _overlapping(archive: ZipFile) -> set[ZipInfo]:
-    """The members that reach into another one: a small archive could have the same bytes any number of times."""
-    members = sorted(archive.infolist(), key=attrgetter("header_offset"))
-    return {one for one, after in pairwise(members) if one.header_offset + one.compress_size > after.header_offset}
-
-
-def _opened(file: IO[bytes], name: str) -> ZipFile:
-    try:
-        return ZipFile(file)
-    except ZIP_ERRORS as error:
-        raise InputError(f"{name}: is a damaged zip archive ({error})") from error
-
-
-def _fault(member: ZipInfo, limits: ReadLimits) -> str | None:
-    if member.flag_bits & ENCRYPTED:
-        return "is encrypted"
-    if member.compress_type not in {ZIP_STORED, ZIP_DEFLATED}:
-        return "is compressed by a method that WACZ does not allow"
-    if limits.ratio_floor < member.file_size > limits.max_ratio * member.compress_size:
-        return f"unpacks to more than {limits.max_ratio} times its size"
-    return None
+READER = WarcReader()

@@ -1,4 +1,7 @@
-"""Which task reads which files, and which cleans which pages: in output order, cut into parts of bounded size."""
+"""Which task reads which files, and which cleans which pages: in output order, cut into parts of bounded size.
+
+The workers of this machine and clusters have one plan, with parts of different sizes.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +14,16 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
-import pyarrow as pa
-
 from webwinnow.errors import InputError
 from webwinnow.page.records import PageRecord
-from webwinnow.run.engines.batches import values
 from webwinnow.run.inputs import PageFile
 from webwinnow.run.unpacking import ReadLimits
 
+LOCAL_PAGES: Final = 64
+"""Pages in a part of a local run at most."""
 PART_PAGES: Final = 512
 PART_BYTES: Final = 16_000_000
-"""Pages in a part, and bytes of their packed trees, except for one page that is larger."""
+"""Pages in a part of a run on a cluster, and bytes of their packed trees, except for one page that is larger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,22 +41,22 @@ class Plan:
     sites: int
 
     @classmethod
-    def of(cls, places: Iterable[tuple[str, int, int]]) -> Plan:
-        """Plan pages, given as (site, ordinal, bytes) in output order."""
+    def of(cls, places: Iterable[tuple[str, int, int]], most: int = PART_PAGES, most_bytes: float = PART_BYTES) -> Plan:
+        """Plan pages, given as (site, ordinal, bytes) in output order, in parts of at most so many pages and bytes."""
         starts: list[tuple[str, int]] = []
         pages: list[int] = []
         large: list[tuple[str, int]] = []
-        sites, room = 0, (0, 0)
+        sites, room = 0, (0, 0.0)
         for site, group in groupby(places, key=itemgetter(0)):
             sites += 1
             ordinals, sizes = array("q"), array("q")
             for _, ordinal, size in group:
                 ordinals.append(ordinal)
                 sizes.append(size)
-            cuts = list(_cuts(sizes))
+            cuts = list(_cuts(sizes, most, most_bytes))
             if len(cuts) > 1:
                 large.append((site, len(starts)))
-                room = (0, 0)
+                room = (0, 0.0)
             if len(cuts) == 1 and len(sizes) <= room[0] and sum(sizes) <= room[1]:
                 pages[-1] += len(sizes)
                 room = (room[0] - len(sizes), room[1] - sum(sizes))
@@ -63,7 +65,7 @@ class Plan:
                 starts.append((site, ordinals[first]))
                 pages.append(end - first)
             if len(cuts) == 1:
-                room = (PART_PAGES - len(sizes), PART_BYTES - sum(sizes))
+                room = (most - len(sizes), most_bytes - sum(sizes))
         return cls(starts, pages, large, sites)
 
     def __len__(self) -> int:
@@ -73,26 +75,23 @@ class Plan:
         """The part that a page belongs to."""
         return bisect_right(self.starts, (site, ordinal)) - 1
 
-    def spread(
-        self, batches: Iterable[pa.RecordBatch], done: frozenset[int] = frozenset(), *, together: bool = False
-    ) -> Iterator[pa.RecordBatch]:
-        """TREES with the number of their `part`, without parts that are done.
-
-        With `together` all trees of a large site go to its first part.
-        """
-        first = dict(self.large) if together else {}
-        for batch in batches:
-            places = zip(values(batch, "site"), values(batch, "ordinal"), strict=True)
-            parts = [first[site] if site in first else self.part_of(site, ordinal) for site, ordinal in places]
-            wanted = pa.array([part not in done for part in parts], pa.bool_())
-            yield batch.append_column("part", pa.array(parts, pa.int64())).filter(wanted)
+    def groups(self) -> Iterator[tuple[str | None, range]]:
+        """The parts that belong together, in order: those of a large site, with its name, or one of small sites."""
+        names = {first: site for site, first in self.large}
+        part = 0
+        while part < len(self):
+            site, end = names.get(part), part + 1
+            while site is not None and end < len(self) and self.starts[end][0] == site:
+                end += 1
+            yield site, range(part, end)
+            part = end
 
 
-def _cuts(sizes: array[int]) -> Iterator[tuple[int, int]]:
+def _cuts(sizes: array[int], most: int, most_bytes: float) -> Iterator[tuple[int, int]]:
     """(first, end) of each part of a site."""
     first, size = 0, 0
     for at, own in enumerate(sizes):
-        if at > first and (at - first == PART_PAGES or size + own > PART_BYTES):
+        if at > first and (at - first == most or size + own > most_bytes):
             yield first, at
             first, size = at, 0
         size += own
