@@ -59,8 +59,8 @@ def listed_pages(start: str, body: bytes, settings: CrawlSettings, note: Callabl
     robots = _fetched(urljoin(start, "/robots.txt"), settings, lambda _: None)
     named = [match[1].decode("utf-8", "replace") for match in _SITEMAP_LINE.finditer(robots or b"")]
     given = [start] if is_list_of_pages(body) else []
-    own = _urls(named, start) if named else [*given] or [urljoin(start, "/sitemap.xml")]
-    waiting = deque(dict.fromkeys([*given, *own, *feeds_in(body, start)]))
+    sitemaps = _urls(named, start) if named else [*given] or [urljoin(start, "/sitemap.xml")]
+    waiting = deque(dict.fromkeys([*given, *sitemaps, *feeds_in(body, start)]))
     seen: set[str] = set()
     found: dict[str, None] = {}
     until = time.monotonic() + (settings.seconds or math.inf)

@@ -67,8 +67,8 @@ def report_headers(path: Path) -> dict[str, str]:
     A sandbox would add nothing: the frames that a report fills, without scripts, must be of its origin.
     """
     with path.open("rb") as file:
-        own = _OWN_POLICY.search(file.read(REPORT_HEAD_BYTES).decode("utf-8", "replace"))
-    scripts = _OWN_SCRIPTS.search(html.unescape(own[1])) if own else None
+        policy_of_report = _OWN_POLICY.search(file.read(REPORT_HEAD_BYTES).decode("utf-8", "replace"))
+    scripts = _OWN_SCRIPTS.search(html.unescape(policy_of_report[1])) if policy_of_report else None
     allowed = scripts[1].strip() if scripts else "'none'"
     policy = f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src blob:; "
     return {"Content-Security-Policy": policy + "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"}

@@ -232,19 +232,19 @@ async def sites_page(service: Service) -> HTMLResponse:
 @router.get("/view/page")
 async def one_page_form() -> HTMLResponse:
     """The form for one page."""
-    return _shown("page.html", here="page", methods=all_methods(), tasks=TASKS, asked=None, answer=None, trouble=None)
+    return _shown("page.html", here="page", methods=all_methods(), tasks=TASKS, order=None, answer=None, trouble=None)
 
 
 @router.post("/view/page")
 async def one_page(request: Request, service: Service) -> HTMLResponse:
     """A pasted page, cleaned, with the decision on each block."""
     form = await run_in_threadpool(_form, await request.body())
-    answer, trouble, asked = None, None, None
+    answer, trouble, order = None, None, None
     try:
         given = {name: form[name] for name in ("html", "url", "method", "task") if form.get(name)}
-        asked = checked(given, PageRequest)
-        asked.explain = True
-        answer = json.loads(await service.clean(asked))
+        order = checked(given, PageRequest)
+        order.explain = True
+        answer = json.loads(await service.clean(order))
     except HTTPException as error:
         trouble = service.public(str(error.detail))
     status = 200 if trouble is None else 422
@@ -254,7 +254,7 @@ async def one_page(request: Request, service: Service) -> HTMLResponse:
         here="page",
         methods=all_methods(),
         tasks=TASKS,
-        asked=asked,
+        order=order,
         answer=answer,
         trouble=trouble,
     )

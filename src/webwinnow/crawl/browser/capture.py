@@ -252,10 +252,10 @@ class _PageVisit:
         if logged is not None and not logged.refused:
             logged.refused = str(event.get("errorText", ""))
 
-    def _window(self, method: str, event: dict[str, Any], own: str) -> None:
+    def _window(self, method: str, event: dict[str, Any], page: str) -> None:
         """Close windows, and workers other than those of the page alone, that the page opened."""
         found = event.get("targetInfo", {})
-        if method != "Target.targetCreated" or found.get("targetId") == own:
+        if method != "Target.targetCreated" or found.get("targetId") == page:
             return
         if found.get("browserContextId") == self.context and found.get("type") in CLOSED_TARGETS:
             self._do(lambda: self.browser.send("Target.closeTarget", targetId=found["targetId"]))

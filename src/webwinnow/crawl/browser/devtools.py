@@ -152,9 +152,9 @@ class Browser:
             async with asyncio.timeout(START_SECONDS):
                 version = await self.send("Browser.getVersion")
         except (BrowserGone, TimeoutError) as problem:
-            said = (profile / "errors.log").read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
+            message = (profile / "errors.log").read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
             await self.kill()
-            raise BrowserGone(f"{program} could not be started ({said or problem})") from None
+            raise BrowserGone(f"{program} could not be started ({message or problem})") from None
         self.user_agent = str(version["userAgent"]).replace("HeadlessChrome", "Chrome")
         return self
 
