@@ -155,7 +155,7 @@ def test_the_library_neither_prints_nor_exits(module: Path) -> None:
 BOUNDARIES = {
     Path("run/pageworker.py"): "one record",
     Path("crawl/process.py"): "one response",
-    Path("serve/jobrunner.py"): "one job",
+    Path("serve/jobs.py"): "one job",
     Path("storage/parquetprocess.py"): "one Parquet file",
     Path("run/engines/ray.py"): "starting Ray, which raises bare exceptions",
 }

@@ -1,4 +1,4 @@
-"""Start of a process that another one needs, such as a worker: `python -m webwinnow.childprocess MODULE PARENT`.
+"""Start of a process that another one needs, such as a worker: `python -m webwinnow.childprocess MODULE PARENT ...`.
 
 It ends with its parent from its first moments on. The imports of MODULE, whose `main` is called, take a second on a
 busy machine, in which a parent may be killed.
@@ -22,16 +22,16 @@ def python_command(module: str, *arguments: str) -> list[str]:
     return [sys.executable, "-P", "-m", module, *arguments]
 
 
-def child_command(module: str) -> list[str]:
-    """The command of a process that ends with this one, and runs `main` of the module."""
-    return python_command(__name__, module, str(os.getpid()))
+def child_command(module: str, *arguments: str) -> list[str]:
+    """The command of a process that ends with this one, and runs `main` of the module with these arguments."""
+    return python_command(__name__, module, str(os.getpid()), *arguments)
 
 
-def main() -> int | None:
+def main() -> int | str | None:
     """Call `main` of the module that the command line names, as long as the parent lives."""
-    _, module, parent = sys.argv
+    _, module, parent, *arguments = sys.argv
     die_with_parent(int(parent))
-    status: int | None = importlib.import_module(module).main()
+    status: int | str | None = importlib.import_module(module).main(*arguments)
     return status
 
 

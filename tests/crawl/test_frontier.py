@@ -29,9 +29,8 @@ def frontier(tmp_path: Path) -> Iterator[Callable[..., Frontier]]:
     made: list[Frontier] = []
 
     def make(*starts: str, clock: Clock | None = None, **settings: Any) -> Frontier:
-        create = not (tmp_path / "crawl.sqlite").exists()
         settings = {"robots": False, "delay": 0.0} | settings
-        found = Frontier(CrawlSettings(**settings), CrawlStore(tmp_path, create=create), clock or Clock())
+        found = Frontier(CrawlSettings(**settings), CrawlStore(tmp_path), clock or Clock())
         for start in starts:
             found.add_site(start)
         found.store.commit()
@@ -87,7 +86,7 @@ def test_random_reads_the_same_pages_in_another_order_that_the_seed_determines(t
         folder = tmp_path / str(k)
         folder.mkdir()
         settings = CrawlSettings(robots=False, delay=0, seed=seed)
-        found = Frontier(settings, CrawlStore(folder, create=True), Clock())
+        found = Frontier(settings, CrawlStore(folder), Clock())
         found.add_site(START)
         orders.append(read_all(found, tree(3, 3)))
         found.store.close()
@@ -308,7 +307,7 @@ def test_a_resumed_crawl_draws_as_one_that_was_not_cut_off(frontier: Callable[..
     read += read_all(frontier(seed=7), links)
     folder = tmp_path / "whole"
     folder.mkdir()
-    whole = Frontier(CrawlSettings(robots=False, delay=0, seed=7), CrawlStore(folder, create=True), Clock())
+    whole = Frontier(CrawlSettings(robots=False, delay=0, seed=7), CrawlStore(folder), Clock())
     whole.add_site(START)
     assert read == read_all(whole, links)
     whole.store.close()

@@ -212,7 +212,7 @@ def test_a_crawl_that_cannot_be_resumed_is_reported(tmp_path: Path) -> None:
         crawl([], tmp_path / "site.warc.gz", resume=True)
 
 
-@pytest.mark.parametrize("left", ["nothing", "a lock", "an empty database", "no start page", "the head of the file"])
+@pytest.mark.parametrize("left", ["nothing", "a lock", "a state that is being written"])
 @pytest.mark.parametrize("resume", [False, True])
 def test_a_crawl_killed_before_it_began_is_continued_by_the_same_command(
     tmp_path: Path, settings_for: Callable[..., CrawlSettings], left: str, resume: bool
@@ -222,12 +222,9 @@ def test_a_crawl_killed_before_it_began_is_continued_by_the_same_command(
     folder.mkdir()
     if left == "a lock":
         (folder / "lock").touch()
-    if left == "an empty database":
-        (folder / "crawl.sqlite").touch()
-    if left in ("no start page", "the head of the file"):
-        CrawlStore(folder, create=True).close()
-    if left == "the head of the file":
-        out.write_bytes(b"WARC/1.1")
+    if left == "a state that is being written":
+        (folder / "new").mkdir()
+        CrawlStore(folder / "new").close()
     with pytest.raises(InputError, match="killed before it began; give its start pages"):
         crawl([], out, resume=True)
     with WebServer(answer=numbered) as server:

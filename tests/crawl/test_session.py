@@ -42,7 +42,7 @@ def session(tmp_path: Path) -> Iterator[Callable[..., CrawlSession]]:
             return judge(page)
 
         given = {"delay": 0.0, "robots": False, "strategy": "breadth"} | settings
-        store, warc = CrawlStore(tmp_path, create=True), WarcFile(tmp_path / "a.warc")
+        store, warc = CrawlStore(tmp_path), WarcFile(tmp_path / "a.warc")
         found = CrawlSession(CrawlSettings(**given), store, warc, ask, lambda *_: None)
         for start in starts:
             found.frontier.add_site(start)

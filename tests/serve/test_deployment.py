@@ -42,7 +42,7 @@ def test_the_unit_is_valid(tmp_path: Path) -> None:
     program = tmp_path / "webwinnow"
     program.write_text("#!/bin/sh\n", encoding="utf-8")
     program.chmod(0o755)
-    file = tmp_path / "webwinnow.serve"
+    file = tmp_path / "webwinnow.service"
     file.write_text(unit().replace(PROGRAM, str(program)), encoding="utf-8")
     done = subprocess.run([verify, "verify", "--man=no", str(file)], capture_output=True, text=True, check=False)
     complaints = [line for line in (done.stdout + done.stderr).splitlines() if "webwinnow" in line]

@@ -19,11 +19,10 @@ from plantedmodules import plant
 
 from webwinnow.errors import WebwinnowError
 from webwinnow.run import workerpool as pool_module
-from webwinnow.serve import api, bodies
+from webwinnow.serve import api, requests
 from webwinnow.serve import jobs as jobs_module
 from webwinnow.serve.app import create_app
-from webwinnow.serve.jobrunner import JobRunner
-from webwinnow.serve.jobs import Job, JobState, JobStore, QueueFull
+from webwinnow.serve.jobs import Job, JobRunner, JobState, JobStore, QueueFull
 from webwinnow.serve.requestworkers import RequestWorkers
 from webwinnow.serve.settings import ServiceSettings
 
@@ -223,7 +222,7 @@ def test_a_removed_job_leaves_the_list_in_the_event_loop(tmp_path: Path) -> None
 
 
 def test_long_json_is_refused_with_a_word_on_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "LONGEST_JSON", 1_000)
+    monkeypatch.setattr(requests, "LONGEST_JSON", 1_000)
     app = create_app(ServiceSettings(folder=tmp_path))
     answer = asked(app, "POST", "/jobs", json={"pages": [{"url": "http://a.example/", "html": "x" * 1_000}]})
     assert answer.status_code == 413

@@ -1,4 +1,4 @@
-"""`crawl`: pages of sites into a WARC file. A child process (`crawlprocess`) fetches; links are chosen here."""
+"""`crawl`: pages of sites into a WARC file. A child process (`crawl.process`) fetches; links are chosen here."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ import importlib.util
 import json
 import os
 import shutil
-import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -27,7 +26,7 @@ from webwinnow.crawl.messages import Message, read_message, write_message
 from webwinnow.crawl.scope import start_url
 from webwinnow.crawl.settings import CrawlSettings
 from webwinnow.crawl.sitemaps import is_list_of_pages, listed_pages
-from webwinnow.crawl.store import FILE, RENDERED, CrawlStore, Fate, has_begun
+from webwinnow.crawl.store import FILE, RENDERED, CrawlStore, Fate, Link, has_begun
 from webwinnow.errors import InputError, MissingExtra, PageRefused, SettingsError
 from webwinnow.page.parsing import parse
 from webwinnow.page.records import PageRecord
@@ -40,8 +39,6 @@ from webwinnow.storage.atomic import scratch_folder
 WARC_NAMES: Final = (".warc.gz", ".warc")
 SECONDS_TO_STOP: Final = 5.0
 """How long a child may take to end by itself after `Stop`."""
-MOST_HEAD_BYTES = 1 << 16
-"""Size of a WARC file that has no page yet."""
 SHOWN_REASONS: Final = 8
 PIPE_BYTES: Final = 1 << 20
 """Large enough for a page, so that the child need not wait until it is read. Linux only."""
@@ -124,25 +121,18 @@ def crawl(
     follow = follow or FollowAll()
     _prepare(path, folder, urls, resume=resume)
     with _locked(folder):
-        begins = not has_begun(folder)
-        if begins:  # a crawl that was killed in its first moments has at most the head of a WARC file
-            if path.exists() and path.stat().st_size > MOST_HEAD_BYTES:
-                raise SettingsError(f"{path} exists and is no WARC file of this crawl: remove it or give a new name")
-            path.unlink(missing_ok=True)
-            (folder / FILE).unlink(missing_ok=True)
-        elif settings is None:
-            settings = stored_crawl(path, state).settings
-        settings = settings or CrawlSettings()
-        plain = settings.to_plain()
+        settings = _written(folder, settings, urls, type(follow).__name__)
         run = _Run(path, folder, settings, follow, on_progress or no_progress, on_problem or (lambda _: None))
         try:
-            end = run.run(messages.Begin(plain, str(path), str(folder), begins, urls, type(follow).__name__))
+            end = run.run()
         except InputError:
-            if not _has_pages(folder):
+            with CrawlStore(folder) as store:
+                has_pages = Fate.STORED in store.counts()
+            if not has_pages:
                 _discard(path, folder)
             raise
         if log is not None:
-            with CrawlStore(folder, create=False) as store:
+            with CrawlStore(folder) as store:
                 write_lines((json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in store.log()), log)
         summary = CrawlSummary(**end.summary, seconds=time.monotonic() - began)
         if summary.finished and not summary.stored:
@@ -152,15 +142,29 @@ def crawl(
     return summary
 
 
-def _has_pages(folder: Path) -> bool:
-    """Whether a crawl has stored a page, or may have: its state cannot be read."""
-    if not has_begun(folder):
-        return False
-    try:
-        with CrawlStore(folder, create=False) as store:
-            return any(line["fate"] == Fate.STORED for line in store.log())
-    except (InputError, OSError, sqlite3.Error):
-        return True
+def _written(folder: Path, settings: CrawlSettings | None, starts: list[str], follow: str) -> CrawlSettings:
+    """Write what to crawl to the state of a crawl, which is new as a whole or not at all; return the settings."""
+    is_new = not has_begun(folder)
+    place = folder / "new" if is_new else folder
+    if is_new:
+        shutil.rmtree(place, ignore_errors=True)  # of a crawl that was killed here
+        place.mkdir()
+    with CrawlStore(place) as store:
+        settings = settings or _noted_settings(store)
+        store.note("settings", settings.to_plain())
+        store.note("follow", follow)
+        for start in starts:
+            site = store.add_site(start)
+            if site is not None:
+                store.add_page(site, Link(start, 0, None))
+    if is_new:
+        (place / FILE).rename(folder / FILE)
+    return settings
+
+
+def _noted_settings(store: CrawlStore) -> CrawlSettings:
+    plain = store.noted("settings")
+    return CrawlSettings() if plain is None else CrawlSettings.from_plain(plain)
 
 
 def _discard(out: Path, folder: Path) -> None:
@@ -211,9 +215,8 @@ def stored_crawl(out: str | Path, state: str | Path | None = None) -> StoredCraw
     path = Path(out).absolute()
     folder = state_folder(path, state)
     _prepare(path, folder, [], resume=True)
-    with CrawlStore(folder, create=False) as store:
-        plain, follow = store.noted("settings"), store.noted("follow")
-    return StoredCrawl(CrawlSettings() if plain is None else CrawlSettings.from_plain(plain), str(follow))
+    with CrawlStore(folder) as store:
+        return StoredCrawl(_noted_settings(store), str(store.noted("follow")))
 
 
 def is_killed_early(out: str | Path, state: str | Path | None = None) -> bool:
@@ -251,19 +254,17 @@ def _prepare(out: Path, folder: Path, starts: list[str], *, resume: bool) -> Non
         raise SettingsError(f"{out}: the folder {out.parent} does not exist; make it first")
     if resume and not folder.is_dir():
         raise InputError(f"{out} has no crawl to resume ({folder} is missing); start one without --resume")
-    if folder.is_dir() and not has_begun(folder):
-        if not starts:
-            raise InputError(f"{out}: the crawl was killed before it began; give its start pages to start it again")
+    if has_begun(folder):
+        if not resume:
+            raise SettingsError(f"{out} has an unfinished crawl: --resume continues it; to start anew remove {folder}")
         return
-    if resume:
-        return
+    if not starts and folder.is_dir():
+        raise InputError(f"{out}: the crawl was killed before it began; give its start pages to start it again")
     if not starts:
         raise SettingsError("no start page given; expected URLs such as https://example.org/")
-    if folder.exists():
-        raise SettingsError(f"{out} has an unfinished crawl: --resume continues it; to start anew remove {folder}")
     if out.exists():
         raise SettingsError(f"{out} exists; a crawl does not write over what was fetched: remove it or give a new name")
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
 
 
 def _locked(folder: Path) -> IO[bytes]:
@@ -274,26 +275,20 @@ def _locked(folder: Path) -> IO[bytes]:
     return lock
 
 
+@dataclass(slots=True, eq=False)
 class _Run:
-    def __init__(
-        self,
-        out: Path,
-        folder: Path,
-        settings: CrawlSettings,
-        follow: Follow,
-        on_progress: Progress,
-        on_problem: Callable[[str], None],
-    ) -> None:
-        self.out = out
-        self.folder = folder
-        self.settings = settings
-        self.follow = follow
-        self.on_progress = on_progress
-        self.on_problem = on_problem
-        self.starts: dict[int, str] = {}
-        self.messages: SimpleQueue[Message | None] = SimpleQueue()
+    """The child process of a crawl, and its messages: `inbox` has those that a thread has read, None at the end."""
 
-    def run(self, begin: messages.Begin) -> messages.Ended:
+    out: Path
+    folder: Path
+    settings: CrawlSettings
+    follow: Follow
+    on_progress: Progress
+    on_problem: Callable[[str], None]
+    starts: dict[int, str] = field(default_factory=dict)
+    inbox: SimpleQueue[Message | None] = field(default_factory=SimpleQueue)
+
+    def run(self) -> messages.Ended:
         """Start the child, answer it, and return its last message."""
         with (self.folder / "child.log").open("wb") as errors:
             child = subprocess.Popen(
@@ -309,7 +304,7 @@ class _Run:
         listener = Thread(target=self._listen, args=(child.stdout,), daemon=True)
         listener.start()
         try:
-            _send(child.stdin, begin)
+            _send(child.stdin, messages.Begin(str(self.out), str(self.folder)))
             end = self._talk(child.stdin)
         except _ChildGone:
             end = None
@@ -329,12 +324,12 @@ class _Run:
     def _listen(self, stream: IO[bytes]) -> None:
         """Read the child's messages as they come, so that neither process waits for the other to read."""
         while (message := read_message(stream)) is not None:
-            self.messages.put(message)
-        self.messages.put(None)
+            self.inbox.put(message)
+        self.inbox.put(None)
 
     def _talk(self, stream: IO[bytes], seconds: float | None = None) -> messages.Ended | None:
         """Answer until the child has ended; `Empty` if it sends nothing for this many seconds."""
-        while (message := self.messages.get(timeout=seconds)) is not None:
+        while (message := self.inbox.get(timeout=seconds)) is not None:
             match message:
                 case messages.Ready():
                     self._replay()
@@ -371,7 +366,7 @@ class _Run:
             self.on_problem(f"{record.url}: its links could not be read: {refusal}")
             return None
         if site not in self.starts:
-            with CrawlStore(self.folder, create=False) as store:
+            with CrawlStore(self.folder) as store:
                 self.starts = {known.id: known.start for known in store.sites()}
         routes = self.settings.render != "never"
         return crawled(record, tree, self.starts[site], depth, referrer, routes=routes)
@@ -380,7 +375,7 @@ class _Run:
         """Show the pages of an earlier run to a `Follow` that learns."""
         if not self.follow.learns:
             return
-        with CrawlStore(self.folder, create=False) as store:
+        with CrawlStore(self.folder) as store:
             known = {line["url"]: line for line in store.log() if line["fate"] == Fate.STORED}
             numbers = {site.start: site.id for site in store.sites()}
         if not known:

@@ -80,8 +80,8 @@ class Rules:
 
     def delay(self, user_agent: str) -> float:
         """Return the seconds that the origin wants between requests."""
-        asked = None if self.parsed is None else self.parsed.crawl_delay(user_agent)
-        return min(float(asked or 0.0), LONGEST_DELAY)
+        seconds = None if self.parsed is None else self.parsed.crawl_delay(user_agent)
+        return min(float(seconds or 0.0), LONGEST_DELAY)
 
 
 def _may_have_rules(text: str) -> int:

@@ -12,14 +12,10 @@ from webwinnow.storage.encoding import read_frame, write_frame
 
 
 class Begin(NamedTuple):
-    """Start or, without `create`, resume a crawl. `settings` are plain values; `follow` is a class name."""
+    """Crawl what the state in a folder says, into a WARC file."""
 
-    settings: dict[str, Any]
     out: str
     state: str
-    create: bool
-    starts: list[str]
-    follow: str
 
 
 class Go(NamedTuple):

@@ -7,7 +7,6 @@ process that started it does.
 from __future__ import annotations
 
 import os
-import sqlite3
 from contextlib import ExitStack, suppress
 from io import FileIO
 from pathlib import Path
@@ -24,9 +23,8 @@ from twisted.internet.threads import deferToThread
 from twisted.python.failure import Failure
 
 from webwinnow.crawl import messages
-from webwinnow.crawl.browser.appshell import shows_little
 from webwinnow.crawl.browser.capture import PageToRender, RenderedPage, RenderFailed
-from webwinnow.crawl.browser.renderer import Renderer
+from webwinnow.crawl.browser.renderer import Renderer, shows_little
 from webwinnow.crawl.browser.settings import RenderSettings
 from webwinnow.crawl.downloads import RESULT, VISIT
 from webwinnow.crawl.frontier import Visit
@@ -35,7 +33,7 @@ from webwinnow.crawl.session import CrawlSession
 from webwinnow.crawl.settings import CrawlSettings
 from webwinnow.crawl.store import CrawlStore, Fate
 from webwinnow.crawl.warcfile import Exchange, FetchFailed, WarcFile
-from webwinnow.errors import InputError, WebwinnowError
+from webwinnow.errors import WebwinnowError
 
 HANDLER = "webwinnow.crawl.downloads.GuardedHandler"
 
@@ -49,7 +47,7 @@ def main() -> int:
     end: Message | None
     try:
         end = _crawl(begin, link)
-    except (WebwinnowError, OSError, sqlite3.Error) as error:
+    except (WebwinnowError, OSError) as error:
         end = messages.Problem(str(error))
     if end is not None:
         write_message(link.outward, end)
@@ -57,24 +55,18 @@ def main() -> int:
 
 
 def _crawl(begin: messages.Begin, link: ParentLink) -> messages.Ended | None:
-    settings = CrawlSettings.from_plain(begin.settings)
-    with CrawlStore(Path(begin.state), create=begin.create) as store, ExitStack() as browsers:
+    with CrawlStore(Path(begin.state)) as store, ExitStack() as browsers:
+        settings = CrawlSettings.from_plain(store.noted("settings"))
         warc = WarcFile(Path(begin.out))
         settled = store.warc_end(warc.length)
         warc.truncate(settled)  # removes a record that was being written when the crawl was killed
         if not settled:
             warc.begin(settings)
-        store.note("settings", begin.settings)
-        store.note("follow", begin.follow)
         session = CrawlSession(settings, store, warc, link.ask, link.report)
         if settings.render != "never":
             chosen = RenderSettings.of_pairs(settings.render_set, browsers=settings.browsers)
             pool = browsers.enter_context(Renderer(chosen, settings.guard))
             session.render = PageRendering(pool, session).render
-        for start in begin.starts:
-            session.frontier.add_site(start)
-        if not store.sites():
-            raise InputError(f"{store.path} has no start page: it was killed before it began; start the crawl again")
         store.commit()
         write_message(link.outward, messages.Ready())
         if read_message(link.inward) is None:

@@ -230,10 +230,10 @@ def _check_html(body: bytes, content_type: str) -> None:
 
 def _retry_after(exchange: Exchange) -> float:
     """Return the seconds that a server asks us to wait (RFC 9110, 10.2.3)."""
-    asked = exchange.header("retry-after").strip()
-    if asked.isascii() and asked.isdigit():
-        return float(asked[:6])
+    written = exchange.header("retry-after").strip()
+    if written.isascii() and written.isdigit():
+        return float(written[:6])
     try:
-        return max(0.0, parsedate_to_datetime(asked).timestamp() - time.time())
+        return max(0.0, parsedate_to_datetime(written).timestamp() - time.time())
     except (ValueError, TypeError, OverflowError):
         return 0.0

@@ -6,24 +6,20 @@ They are fetched by the process that called `crawl`, one after the other, throug
 from __future__ import annotations
 
 import html
-import http.client
 import math
 import re
-import socket
-import ssl
 import time
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from threading import Event, Timer
-from typing import Final
-from urllib.parse import urljoin, urlsplit
+from typing import Any, Final
+from urllib.parse import urljoin
 
 from webwinnow.crawl.follow import MOST_LINKS
-from webwinnow.crawl.guard import AddressRefused
 from webwinnow.crawl.scope import page_url
 from webwinnow.crawl.settings import CrawlSettings
+from webwinnow.crawl.smallfiles import FileMissing, fetch
+from webwinnow.errors import InputError
 
 MOST_FILES: Final = 50
 """Sitemaps and feeds of a site that are read."""
@@ -54,10 +50,6 @@ LIST_TYPES: Final = frozenset(
 """Media types of sitemaps and feeds."""
 
 
-class FileMissing(Exception):
-    """A sitemap or feed that could not be fetched."""
-
-
 def listed_pages(start: str, body: bytes, settings: CrawlSettings, note: Callable[[str], None]) -> list[str]:
     """Return the URLs in the sitemaps and feeds of the site with this start page, at most `MOST_LINKS`.
 
@@ -67,8 +59,8 @@ def listed_pages(start: str, body: bytes, settings: CrawlSettings, note: Callabl
     robots = _fetched(urljoin(start, "/robots.txt"), settings, lambda _: None)
     named = [match[1].decode("utf-8", "replace") for match in _SITEMAP_LINE.finditer(robots or b"")]
     given = [start] if is_list_of_pages(body) else []
-    own = _urls(named, start) if named else [*given] or [urljoin(start, "/sitemap.xml")]
-    waiting = deque(dict.fromkeys([*given, *own, *feeds_in(body, start)]))
+    sitemaps = _urls(named, start) if named else [*given] or [urljoin(start, "/sitemap.xml")]
+    waiting = deque(dict.fromkeys([*given, *sitemaps, *feeds_in(body, start)]))
     seen: set[str] = set()
     found: dict[str, None] = {}
     until = time.monotonic() + (settings.seconds or math.inf)
@@ -131,86 +123,18 @@ def _urls(written: list[str], base: str) -> Iterator[str]:
 
 
 def _fetched(url: str, settings: CrawlSettings, note: Callable[[str], None]) -> bytes | None:
+    most, seconds = settings.max_size, min(settings.page_seconds, settings.seconds or math.inf)
+    limits: Any = {"most": most, "redirects": MOST_REDIRECTS, "timeout": settings.timeout, "seconds": seconds}
     try:
-        for _ in range(MOST_REDIRECTS + 1):
-            status, moved, body = _get(url, settings)
-            if status in (301, 302, 303, 307, 308) and (target := page_url(urljoin(url, moved))):
-                url = target
-                continue
-            if status != 200:
-                raise FileMissing(f"status {status}")
-            return _unpacked(body, settings.max_size)
-        raise FileMissing("too many redirects")
-    except (OSError, ValueError, zlib.error, http.client.HTTPException, AddressRefused, FileMissing) as error:
+        status, body = fetch(url, settings.guard, user_agent=settings.user_agent, **limits)
+        if status != 200:
+            raise FileMissing(f"status {status}")
+        unpacked = body
+        if body.startswith(GZIP) and len(body) <= most:
+            unpacked = zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(body, most + 1)
+        if len(unpacked) > most:
+            raise FileMissing(f"more than {most:,} bytes{'' if unpacked is body else ' unpacked'}")
+        return unpacked
+    except (OSError, ValueError, zlib.error, InputError) as error:
         note(f"{url}: cannot be read ({error})")
         return None
-
-
-def _get(url: str, settings: CrawlSettings) -> tuple[int, str, bytes]:
-    """Status, Location header and body of a response, from an address that the guard permits."""
-    parts = urlsplit(url)
-    host, secure = parts.hostname or "", parts.scheme == "https"
-    port = parts.port or (443 if secure else 80)
-    peer = settings.guard.peers(host, port)[0]
-    connection = http.client.HTTPConnection(host, port, timeout=settings.timeout)
-    plain = socket.create_connection((peer.address, peer.port), settings.timeout)
-    try:
-        used = _secured(plain, host) if secure else plain
-    except BaseException:
-        plain.close()
-        raise
-    connection.sock = used
-    try:
-        with _ended_after(min(settings.page_seconds, settings.seconds or math.inf), used):
-            if isinstance(used, ssl.SSLSocket):
-                used.do_handshake()
-            target = f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}"
-            headers = {"User-Agent": settings.user_agent, "Host": parts.netloc, "Connection": "close"}
-            connection.request("GET", target, headers=headers)
-            response = connection.getresponse()
-            body = response.read(settings.max_size + 1)
-        if len(body) > settings.max_size:
-            raise FileMissing(f"more than {settings.max_size:,} bytes")
-        return response.status, response.getheader("Location") or "", body
-    finally:
-        connection.close()
-
-
-def _secured(plain: socket.socket, host: str) -> ssl.SSLSocket:
-    """Prepare a connection for TLS; the caller makes the handshake, within its limit of time."""
-    context = ssl.create_default_context()
-    return context.wrap_socket(plain, server_hostname=host, do_handshake_on_connect=False)
-
-
-@contextmanager
-def _ended_after(seconds: float, connection: socket.socket) -> Iterator[None]:
-    """Shut a connection down after some seconds, and raise `FileMissing`.
-
-    The timeout of a socket limits each wait for the server: one that sends a byte now and then would never end.
-    """
-    is_late = Event()
-
-    def end() -> None:
-        is_late.set()
-        with suppress(OSError):  # it was closed at this moment
-            socket.socket.shutdown(connection, socket.SHUT_RDWR)
-
-    timer = Timer(seconds, end)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        if is_late.is_set():
-            raise FileMissing(f"took longer than {seconds:g} s")
-
-
-def _unpacked(body: bytes, most: int) -> bytes:
-    """A body, unpacked if it is gzip, within a limit."""
-    if not body.startswith(GZIP):
-        return body
-    unpacked = zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(body, most + 1)
-    if len(unpacked) > most:
-        raise FileMissing(f"more than {most:,} bytes unpacked")
-    return unpacked

@@ -6,15 +6,12 @@ either settled, with its records in the WARC file, or still waiting.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
-from webwinnow.errors import InputError
 from webwinnow.storage.database import open_database, read_note, write_note
 
 FILE: Final = "crawl.sqlite"
@@ -81,25 +78,16 @@ class Link(NamedTuple):
 
 
 def has_begun(folder: Path) -> bool:
-    """Whether a crawl with its start pages is stored in a folder. One that was killed before has nothing to resume."""
-    if not (folder / FILE).is_file():
-        return False
-    try:
-        with closing(sqlite3.connect(folder / FILE)) as base:
-            return bool(base.execute("SELECT count(*) FROM site").fetchone()[0])
-    except sqlite3.Error as error:  # one that is damaged is reported when it is opened
-        return "no such table" not in str(error)
+    """Whether a crawl is stored in a folder. One that was killed before has nothing to resume."""
+    return (folder / FILE).is_file()
 
 
 class CrawlStore:
     """The state of one crawl, in a folder of its own. `commit` makes the changes since the last one permanent."""
 
-    def __init__(self, folder: Path, *, create: bool) -> None:
-        self.path = folder / FILE
-        if not create and not self.path.is_file():
-            raise InputError(f"{folder} has no crawl to resume; start one without --resume")
+    def __init__(self, folder: Path) -> None:
         advice = "start the crawl again without --resume"
-        self._base = open_database(self.path, _SCHEMA, version=FORMAT_VERSION, advice=advice)
+        self._base = open_database(folder / FILE, _SCHEMA, version=FORMAT_VERSION, advice=advice)
         self._base.execute("BEGIN")
 
     def __enter__(self) -> Self:

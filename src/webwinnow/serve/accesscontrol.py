@@ -23,8 +23,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from webwinnow.serve.bodies import BodyMemory
 from webwinnow.serve.metrics import Metrics
+from webwinnow.serve.requests import JSON, BodyMemory
 from webwinnow.serve.settings import ServiceSettings
 
 COOKIE = "webwinnow_session"
@@ -41,7 +41,6 @@ SMALL_BODY = 64_000
 """Bytes of a body where no long one is expected."""
 WRITE_AT_ONCE = 1 << 20
 """Bytes of an uploaded file that are held in memory before they are written."""
-JSON = "application/json"
 GRACE_SECONDS = 10.0
 """Seconds that a body may take at any rate."""
 OPEN_PATHS = frozenset({"/health", "/login", "/static/design.css", "/static/style.css"})

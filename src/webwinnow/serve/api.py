@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import html
-import json
 import logging
 import re
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import msgspec
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import FileResponse, Response
+from msgspec import Struct
+from msgspec.structs import replace
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
@@ -28,11 +30,21 @@ from webwinnow.errors import InputError, MissingExtra, ModelError, SettingsError
 from webwinnow.record.fields import json_schema
 from webwinnow.search.index import IndexFolder
 from webwinnow.search.query import Hit, SearchSettings, Within, search, suggest
-from webwinnow.serve.accesscontrol import JSON, WRITE_AT_ONCE, media_type
-from webwinnow.serve.bodies import read_json
+from webwinnow.serve.accesscontrol import WRITE_AT_ONCE, media_type
 from webwinnow.serve.context import ServiceContext, context_of
-from webwinnow.serve.jobs import ACTIVE, Job, JobKind, JobStatus, allowed_input, safe_name
-from webwinnow.serve.requestmodels import JobRequest, PageRequest, UploadOptions
+from webwinnow.serve.jobs import ACTIVE, Job, JobKind, JobProgress, JobStatus, allowed_input, safe_name
+from webwinnow.serve.requests import (
+    JSON,
+    JobOptions,
+    JobRequest,
+    PageRequest,
+    UploadOptions,
+    fields_of,
+    query_schema,
+    read_json,
+    schema_of,
+    upload_options,
+)
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.modelstore import ModelFolder
 
@@ -55,8 +67,8 @@ def report_headers(path: Path) -> dict[str, str]:
     A sandbox would add nothing: the frames that a report fills, without scripts, must be of its origin.
     """
     with path.open("rb") as file:
-        own = _OWN_POLICY.search(file.read(REPORT_HEAD_BYTES).decode("utf-8", "replace"))
-    scripts = _OWN_SCRIPTS.search(html.unescape(own[1])) if own else None
+        policy_of_report = _OWN_POLICY.search(file.read(REPORT_HEAD_BYTES).decode("utf-8", "replace"))
+    scripts = _OWN_SCRIPTS.search(html.unescape(policy_of_report[1])) if policy_of_report else None
     allowed = scripts[1].strip() if scripts else "'none'"
     policy = f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src blob:; "
     return {"Content-Security-Policy": policy + "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"}
@@ -77,10 +89,11 @@ class Health(BaseModel):
     pages_waiting: int
 
 
-class JobInfo(BaseModel):
-    """A job and its state. `steps` by name: null once done, else what is wrong."""
-
-    model_config = ConfigDict(extra="forbid")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobInfo(JobProgress):
+    """A job, its state and its progress: `steps` that are over by name, null for those that went well, else what is
+    wrong; `rendered`, the number of crawled pages that a browser has rendered, null if none was to be.
+    """
 
     id: str
     kind: JobKind
@@ -90,14 +103,6 @@ class JobInfo(BaseModel):
     started: float | None
     finished: float | None
     error: str | None
-    step: str | None
-    stage: str | None
-    done: int
-    total: int | None
-    steps: dict[str, str | None]
-    problems: list[str]
-    summary: dict[str, Any]
-    rendered: int | None = Field(description="Crawled pages that a browser has rendered; null if none was to be.")
 
 
 class SiteInfo(BaseModel):
@@ -160,24 +165,9 @@ async def metrics(service: Service) -> Response:
     return Response(service.metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
 
-def _inlined(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema without references: OpenAPI has its definitions elsewhere."""
-    definitions = schema.pop("$defs", {})
-
-    def put(value: Any) -> Any:
-        if isinstance(value, dict):
-            named = value.get("$ref", "").removeprefix("#/$defs/")
-            return put(definitions[named]) if named in definitions else {key: put(part) for key, part in value.items()}
-        return [put(part) for part in value] if isinstance(value, list) else value
-
-    inlined: dict[str, Any] = put(schema)
-    return inlined
-
-
-def _json_body(model: type[BaseModel], **others: dict[str, Any]) -> dict[str, Any]:
+def _json_body(model: type[Struct], **others: dict[str, Any]) -> dict[str, Any]:
     """What OpenAPI says of a body that `read_json` reads, or of one with another media type."""
-    content = {JSON: {"schema": _inlined(model.model_json_schema())}} | others
-    return {"requestBody": {"required": True, "content": content}}
+    return {"requestBody": {"required": True, "content": {JSON: {"schema": schema_of(model)}} | others}}
 
 
 _PAGE_BODY = _json_body(PageRequest)
@@ -191,8 +181,7 @@ _PAGE_BODY = _json_body(PageRequest)
 )
 async def page(request: Request, service: Service) -> Response:
     """Clean one page, given as HTML or fetched from its URL. `/inspect` gives the reasons too."""
-    asked = await _page_request(request)
-    return Response(await service.clean(asked.model_copy(update={"explain": False})), media_type=JSON)
+    return Response(await service.clean(await _page_request(request, explain=False)), media_type=JSON)
 
 
 @router.post(
@@ -203,8 +192,7 @@ async def page(request: Request, service: Service) -> Response:
 )
 async def inspect_page(request: Request, service: Service) -> Response:
     """Clean one page and explain for each block why it was kept or removed."""
-    asked = await _page_request(request)
-    return Response(await service.clean(asked.model_copy(update={"explain": True})), media_type=JSON)
+    return Response(await service.clean(await _page_request(request, explain=True)), media_type=JSON)
 
 
 @router.get("/inspect", tags=["jobs"], **_raw({"text/html": _TEXT}, 404, 422))
@@ -217,13 +205,15 @@ async def inspect_job(service: Service, job: Annotated[str, Query(max_length=40)
 _UPLOAD: dict[str, Any] = {
     "status_code": 201,
     "responses": _problems(408, 413, 415, 422, 429, 507),
-    "openapi_extra": _json_body(JobRequest, **{"application/octet-stream": {"schema": _BINARY | {"minLength": 1}}}),
+    "openapi_extra": _json_body(JobRequest, **{"application/octet-stream": {"schema": _BINARY | {"minLength": 1}}})
+    | {"parameters": query_schema(UploadOptions)},
 }
 """Options of the routes that take a crawl."""
+Upload = Annotated[UploadOptions, Depends(upload_options)]
 
 
 @router.post("/jobs", tags=["jobs"], **_UPLOAD)
-async def new_job(request: Request, service: Service, options: Annotated[UploadOptions, Query()]) -> JobInfo:
+async def new_job(request: Request, service: Service, options: Upload) -> JobInfo:
     """Clean a crawl: send the file (HTML, WARC, WACZ, JSONL, Parquet, compressed or not), or JSON that lists pages."""
     return job_info(service, await take_job(request, service, "clean", options))
 
@@ -331,7 +321,7 @@ async def sites(service: Service) -> list[SiteInfo]:
 
 
 @router.post("/sites", tags=["sites"], **_UPLOAD)
-async def learn_sites(request: Request, service: Service, options: Annotated[UploadOptions, Query()]) -> JobInfo:
+async def learn_sites(request: Request, service: Service, options: Upload) -> JobInfo:
     """Learn the sites of a crawl, sent as to `/jobs`: a job that writes a model of each site."""
     return job_info(service, await take_job(request, service, "learn", options))
 
@@ -360,10 +350,11 @@ def job_info(service: ServiceContext, job: Job) -> JobInfo:
     """A job with its state and progress."""
     state, progress = service.jobs.state(job), service.jobs.progress(job)
     about = asdict(progress) | {name: getattr(state, name) for name in ("status", "started", "finished")}
+    about |= {name: getattr(job, name) for name in ("id", "kind", "name", "created")}
     about["error"] = None if state.error is None else service.public(state.error)
     about["steps"] = {name: error and service.public(error) for name, error in progress.steps.items()}
     about["problems"] = [service.public(problem) for problem in progress.problems]
-    return JobInfo(id=job.id, kind=job.kind, name=job.name, created=job.created, **about)
+    return JobInfo(**about)
 
 
 async def take_job(request: Request, service: ServiceContext, kind: JobKind, options: UploadOptions) -> Job:
@@ -373,22 +364,23 @@ async def take_job(request: Request, service: ServiceContext, kind: JobKind, opt
         number, folder = service.jobs.new_folder()
         try:
             if media_type(request.headers.get("content-type", "")) == JSON:
-                asked = await read_json(request, JobRequest)
-                path = await run_in_threadpool(_given_input, service, asked, folder)
-                job_options, shown = asked.options(), asked.name or asked.folder or asked.crawl or "listed pages"
+                order = await read_json(request, JobRequest)
+                path = await run_in_threadpool(_given_input, service, order, folder)
+                given: JobOptions = order
+                shown = order.name or order.folder or order.crawl or "listed pages"
             elif options.crawl or options.crawl_render != "never":
                 raise HTTPException(422, "a URL to crawl and crawl_render are sent as JSON, without a file")
             else:
                 path = folder / "input" / safe_name(options.name)
                 service.metrics.uploaded.inc(await _store(request.stream(), path, service.check_disk))
-                job_options, shown = options.options(), options.name or path.name
+                given, shown = options, options.name or path.name
             job = Job(
                 id=number,
                 kind=kind,
                 name=shown[:200],
                 created=time.time(),
                 inputs=(str(path),),
-                options=job_options,
+                options=fields_of(given, JobOptions),
                 stop_words=service.settings.stop_list.own,
                 private=service.settings.allow_private,
                 page_bytes=service.settings.page_bytes,
@@ -401,10 +393,10 @@ async def take_job(request: Request, service: ServiceContext, kind: JobKind, opt
     return job
 
 
-async def _page_request(request: Request) -> PageRequest:
+async def _page_request(request: Request, *, explain: bool) -> PageRequest:
     if media_type(request.headers.get("content-type", "")) != JSON:
         raise HTTPException(422, f"expected JSON, with Content-Type: {JSON}")
-    return await read_json(request, PageRequest)
+    return replace(await read_json(request, PageRequest), explain=explain)
 
 
 async def _store(stream: AsyncIterator[bytes], path: Path, check_disk: Callable[[], None]) -> int:
@@ -426,35 +418,34 @@ async def _store(stream: AsyncIterator[bytes], path: Path, check_disk: Callable[
     return size
 
 
-def _given_input(service: ServiceContext, asked: JobRequest, folder: Path) -> Path:
+def _given_input(service: ServiceContext, order: JobRequest, folder: Path) -> Path:
     """The input of a job: a file of the listed pages, the file or folder that it names, or the file of its crawl."""
-    if sum((asked.pages is not None, asked.folder is not None, bool(asked.crawl))) != 1:
+    if sum((order.pages is not None, order.folder is not None, bool(order.crawl))) != 1:
         raise HTTPException(422, "expected one of pages, folder and crawl")
-    if asked.crawl:
-        _check_crawl(service, asked)
+    if order.crawl:
+        _check_crawl(service, order)
         return folder / "input" / CRAWL_FILE
-    if asked.crawl_render != "never":
+    if order.crawl_render != "never":
         raise HTTPException(422, "crawl_render: only pages that are crawled can be rendered; expected crawl")
-    if asked.folder is not None:
+    if order.folder is not None:
         try:
-            return allowed_input(asked.folder, service.settings.inputs)
+            return allowed_input(order.folder, service.settings.inputs)
         except InputError as error:
             raise HTTPException(422, str(error)) from None
     path = folder / "input" / "pages.jsonl"
-    lines = (json.dumps(page.model_dump(exclude_none=True)) + "\n" for page in asked.pages or ())
-    path.write_text("".join(lines), encoding="utf-8")
+    path.write_bytes(msgspec.json.Encoder().encode_lines(order.pages or []))
     return path
 
 
-def _check_crawl(service: ServiceContext, asked: JobRequest) -> None:
+def _check_crawl(service: ServiceContext, order: JobRequest) -> None:
     """Check that the pages below a URL can be crawled here. Raises `HTTPException`."""
     if not service.settings.fetch:
         raise HTTPException(403, "this server fetches no pages")
-    if asked.crawl_render != "never" and (problem := service.render_problem()):
+    if order.crawl_render != "never" and (problem := service.render_problem()):
         raise HTTPException(422, f"this server renders no pages: {problem}")
     try:
         check_can_crawl()
-        start_url(asked.crawl, routes=asked.crawl_render != "never")
+        start_url(order.crawl, routes=order.crawl_render != "never")
     except (SettingsError, MissingExtra) as error:
         raise HTTPException(422, str(error)) from None
 

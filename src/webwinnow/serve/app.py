@@ -17,11 +17,10 @@ from webwinnow._version import __version__
 from webwinnow.errors import WebwinnowError
 from webwinnow.serve import api, web
 from webwinnow.serve.accesscontrol import AccessControl
-from webwinnow.serve.bodies import shown_errors
 from webwinnow.serve.context import ServiceContext, context_of
-from webwinnow.serve.jobrunner import JobRunner
-from webwinnow.serve.jobs import JobStore, QueueFull
+from webwinnow.serve.jobs import JobRunner, JobStore, QueueFull
 from webwinnow.serve.metrics import Metrics
+from webwinnow.serve.requests import shown_errors
 from webwinnow.serve.requestworkers import RequestWorkers
 from webwinnow.serve.settings import ServiceSettings
 

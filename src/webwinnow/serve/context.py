@@ -20,10 +20,9 @@ from webwinnow.crawl.guard import AddressGuard
 from webwinnow.crawl.settings import CrawlSettings
 from webwinnow.errors import WebwinnowError
 from webwinnow.serve.accesscontrol import WrongTokens
-from webwinnow.serve.jobrunner import JobRunner
-from webwinnow.serve.jobs import Job, JobStore, QueueFull
+from webwinnow.serve.jobs import Job, JobRunner, JobStore, QueueFull
 from webwinnow.serve.metrics import Metrics
-from webwinnow.serve.requestmodels import PageRequest
+from webwinnow.serve.requests import PageRequest
 from webwinnow.serve.requestworkers import PAGE_RETRY_SECONDS, PageFailed, RequestWorkers, WorkerFailed
 from webwinnow.serve.settings import ServiceSettings
 from webwinnow.site.modelstore import ModelFolder
@@ -86,13 +85,13 @@ class ServiceContext:
         known = [self.settings.folder, *self.settings.inputs, Path(tempfile.gettempdir()), PACKAGE]
         return sorted({str(one) for path in known for one in (path.absolute(), path.resolve())}, key=len, reverse=True)
 
-    async def clean(self, asked: PageRequest) -> bytes:
+    async def clean(self, order: PageRequest) -> bytes:
         """The record of a page, or its decisions, as JSON."""
-        body, content_type, url = await self._given(asked)
+        body, content_type, url = await self._page(order)
         if len(body) > self.settings.page_bytes:
             raise HTTPException(413, f"the page is longer than {self.settings.page_bytes:,} bytes")
         try:
-            cleaned = await self.workers.clean(url, body, content_type, asked, explain=asked.explain)
+            cleaned = await self.workers.clean(url, body, content_type, order, explain=order.explain)
         except PageFailed as error:
             self.metrics.pages.labels("failed").inc()
             raise HTTPException(422, f"the page could not be read: {error}") from None
@@ -103,11 +102,11 @@ class ServiceContext:
         self.metrics.pages.labels("cleaned").inc()
         return cleaned
 
-    async def _given(self, asked: PageRequest) -> tuple[bytes, str | None, str]:
+    async def _page(self, order: PageRequest) -> tuple[bytes, str | None, str]:
         """The page of a request, or the page fetched from its URL: bytes, content type, URL."""
-        if asked.html is not None:
-            return asked.html.encode("utf-8", "replace"), "text/html; charset=utf-8", asked.url
-        if not asked.url:
+        if order.html is not None:
+            return order.html.encode("utf-8", "replace"), "text/html; charset=utf-8", order.url
+        if not order.url:
             raise HTTPException(422, "expected html, or url to fetch")
         if not self.settings.fetch:
             raise HTTPException(422, "this server fetches no pages; send html")
@@ -116,7 +115,7 @@ class ServiceContext:
             raise HTTPException(429, "too many pages are being fetched; try again in a moment", retry)
         async with self.fetching:
             try:
-                page = await run_in_threadpool(fetch_page, asked.url, self.crawling)
+                page = await run_in_threadpool(fetch_page, order.url, self.crawling)
             except WebwinnowError as error:
                 raise HTTPException(422, str(error)) from None
         return page.body, page.content_type, page.url

@@ -1,25 +1,21 @@
-"""The process of one job: its steps in turn, each as the command of its name does it.
-
-    python -m webwinnow.serve.jobprocess JOB-FOLDER MODELS-FOLDER
+"""The process of one job, which ends with the server: its steps in turn, each as the command of its name does it.
 
 The pages of a job are parsed once: records, inspector and clusters come from one collection in the job's folder. A step
-that was done is not done again, so the job of a killed server continues where it was. The process ends with the server,
-which has the other end of its standard input, and has a lock, so that no two processes work on one job.
+that was done is not done again, so the job of a killed server continues where it was. A lock prevents that two
+processes work on one job.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
-import sys
-import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from webwinnow.cluster.settings import DEFAULT_WEIGHTING, ClusterSettings
 from webwinnow.counted import counted
@@ -42,8 +38,8 @@ from webwinnow.run.settings import CollectionSettings, RunSettings
 from webwinnow.run.tablefiles import read_records
 from webwinnow.run.unpacking import ignore_problem
 from webwinnow.search.index import IndexFolder
-from webwinnow.serve.jobs import Job, JobProgress
-from webwinnow.serve.requestmodels import JobOptions
+from webwinnow.serve.jobs import Job, JobProgress, read_kept
+from webwinnow.serve.requests import JobOptions
 from webwinnow.site.epochs import EPOCHS
 from webwinnow.storage.atomic import write_file
 
@@ -59,15 +55,15 @@ class JobSteps:
 
     def __init__(self, folder: Path, models: Path) -> None:
         self.folder, self.models = folder, models
-        plain = json.loads((folder / "job.json").read_bytes())
-        self.job = Job(**plain | {"inputs": tuple(plain["inputs"])})
+        self.job = msgspec.json.decode((folder / "job.json").read_bytes(), type=Job)
         self.options = JobOptions(**self.job.options)
         self.stop_list = StopList.from_plain({"own": self.job.stop_words})
         self.site_by = SiteKey.parse(self.options.site_by)
         self.result = folder / "result"
         self.result.mkdir(exist_ok=True)
         self.records = self.result / "records.jsonl"
-        self.progress = self._earlier()
+        earlier = read_kept(folder / "progress.json", JobProgress) or JobProgress()
+        self.progress = replace(earlier, step=None, stage=None, done=0, total=None, problems=[])
         self._reported = 0.0
         self._started = time.monotonic()
         self._exit = ExitStack()
@@ -78,14 +74,6 @@ class JobSteps:
 
     def __exit__(self, *_: object) -> None:
         self._exit.close()
-
-    def _earlier(self) -> JobProgress:
-        """The progress of an earlier process."""
-        try:
-            plain = json.loads((self.folder / "progress.json").read_bytes())
-            return replace(JobProgress(**plain), step=None, stage=None, done=0, total=None, problems=[])
-        except (OSError, ValueError, TypeError):
-            return JobProgress()
 
     def do(self) -> None:
         """Do the steps that are left. If one of `NEEDED` fails, so does the job; errors of others are reported."""
@@ -176,7 +164,7 @@ class JobSteps:
         """Change the progress of the job."""
         self.progress = replace(self.progress, **changes)
         self._reported = time.monotonic()
-        write_file(self.folder / "progress.json", json.dumps(asdict(self.progress)).encode())
+        write_file(self.folder / "progress.json", msgspec.json.encode(self.progress))
 
     # The steps
 
@@ -273,27 +261,15 @@ NEEDED = frozenset({"crawl", "clean", "learn"})
 """Steps without which a job fails."""
 
 
-def main(folder: Path, models: Path) -> str | None:
-    """Do a job; returns why it failed."""
-    with (folder / "lock").open("w") as lock:
+def main(folder: str, models: str) -> str | None:
+    """Do the job of a folder, with the models of another; returns why it failed, for the log."""
+    with Path(folder, "lock").open("w") as lock:
         lock_file(lock, wait=True)
-        threading.Thread(target=_end_with_server, daemon=True).start()
         try:
-            with JobSteps(folder, models) as job:
+            with JobSteps(Path(folder), Path(models)) as job:
                 job.do()
         except WebwinnowError as error:
             return str(error)
         except OSError as error:
             return error.strerror or str(error)
     return None
-
-
-def _end_with_server() -> None:
-    """Wait for the end of standard input: the server is gone, or ends this process."""
-    while os.read(0, 4096):
-        pass
-    os.killpg(0, 9)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main(Path(sys.argv[1]), Path(sys.argv[2])))  # which writes the reason to the log

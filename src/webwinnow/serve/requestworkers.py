@@ -14,7 +14,7 @@ from webwinnow.run.settings import CollectionSettings
 from webwinnow.run.workerjobs import CleanRequest, RequestCleaned, Shared
 from webwinnow.run.workerpool import Task, WorkerPool
 from webwinnow.serve.jobs import QueueFull
-from webwinnow.serve.requestmodels import CleanOptions
+from webwinnow.serve.requests import CleanOptions, fields_of
 from webwinnow.serve.settings import ServiceSettings
 
 PAGE_RETRY_SECONDS = 1
@@ -70,12 +70,12 @@ class RequestWorkers:
         if self.waiting >= self.settings.waiting_pages:
             full = f"{counted(self.waiting, 'page waits', 'pages wait')} already; try again in a moment"
             raise QueueFull(full, PAGE_RETRY_SECONDS)
-        asked = options.model_dump(include=set(CleanOptions.model_fields))
-        asked |= {"cleaning": options.cleaning(self.settings.stop_list).to_plain(), "explain": explain}
+        cleaning = options.cleaning(self.settings.stop_list).to_plain()
+        given = fields_of(options, CleanOptions) | {"cleaning": cleaning, "explain": explain}
         number, self._next = self._next, self._next + 1
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._waiting[number] = future
-        job = CleanRequest(url, body, content_type, asked)
+        job = CleanRequest(url, body, content_type, given)
         self._pool.submit(Task(number, [job], Shared(str(self.settings.models_folder))))
         return await future
 

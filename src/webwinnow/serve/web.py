@@ -16,15 +16,14 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
-from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from webwinnow._version import __version__
 from webwinnow.counted import counted
 from webwinnow.errors import WebwinnowError
-from webwinnow.judge.tasks import DEFAULT_TASK, TASKS
-from webwinnow.methods.registry import DEFAULT_METHOD, all_methods
+from webwinnow.judge.tasks import TASKS
+from webwinnow.methods.registry import all_methods
 from webwinnow.page.urls import is_web_link
 from webwinnow.search.index import IndexFolder
 from webwinnow.search.level import FILTERS
@@ -32,10 +31,9 @@ from webwinnow.search.query import SearchResult, SearchSettings, Snippet, search
 from webwinnow.serve.accesscontrol import COOKIE, HELD_SECONDS, POLICY, SESSION_SECONDS, new_session
 from webwinnow.serve.api import LONGEST_QUERY, job_info, sites
 from webwinnow.serve.apidocs import documented
-from webwinnow.serve.bodies import shown_errors
 from webwinnow.serve.context import ServiceContext, context_of
 from webwinnow.serve.jobs import Job
-from webwinnow.serve.requestmodels import PageRequest
+from webwinnow.serve.requests import PageRequest, checked
 
 PAGES_SHOWN = 50
 FRAME_POLICY = POLICY + "; frame-src 'self'"
@@ -235,25 +233,19 @@ async def sites_page(service: Service) -> HTMLResponse:
 @router.get("/view/page")
 async def one_page_form() -> HTMLResponse:
     """The form for one page."""
-    return _shown("page.html", here="page", methods=all_methods(), tasks=TASKS, asked=None, answer=None, trouble=None)
+    return _shown("page.html", here="page", methods=all_methods(), tasks=TASKS, order=None, answer=None, trouble=None)
 
 
 @router.post("/view/page")
 async def one_page(request: Request, service: Service) -> HTMLResponse:
     """A pasted page, cleaned, with the decision on each block."""
     form = await run_in_threadpool(_form, await request.body())
-    answer, trouble, asked = None, None, None
+    answer, trouble, order = None, None, None
     try:
-        asked = PageRequest(
-            html=form.get("html") or None,
-            url=form.get("url", ""),
-            method=form.get("method", DEFAULT_METHOD),
-            task=form.get("task", DEFAULT_TASK),
-            explain=True,
-        )
-        answer = json.loads(await service.clean(asked))
-    except ValidationError as error:
-        trouble = shown_errors(error.errors(include_url=False, include_input=False))
+        given = {name: form[name] for name in ("html", "url", "method", "task") if form.get(name)}
+        order = checked(given, PageRequest)
+        order.explain = True
+        answer = json.loads(await service.clean(order))
     except HTTPException as error:
         trouble = service.public(str(error.detail))
     status = 200 if trouble is None else 422
@@ -263,7 +255,7 @@ async def one_page(request: Request, service: Service) -> HTMLResponse:
         here="page",
         methods=all_methods(),
         tasks=TASKS,
-        asked=asked,
+        order=order,
         answer=answer,
         trouble=trouble,
     )

@@ -234,7 +234,7 @@ def test_the_memory_limit_does_not_wait_for_names(renderer: Renderer) -> None:
 def test_a_name_that_is_not_resolved_in_time_is_a_refused_request(
     renderer: Renderer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webwinnow.crawl.browser.namelookups.LOOKUP_SECONDS", 0.1)
+    monkeypatch.setattr("webwinnow.crawl.browser.lookups.LOOKUP_SECONDS", 0.1)
     images = "".join(f"<img src=http://h{n}.example/>" for n in range(12))
     page = rendered(renderer, f"<p>Hello</p>{images}")
     assert page.settled

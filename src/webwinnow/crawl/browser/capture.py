@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 from webwinnow.crawl.browser import devtools
 from webwinnow.crawl.browser.devtools import Browser, BrowserGone, DevtoolsError
+from webwinnow.crawl.browser.lookups import RobotsFiles
 from webwinnow.crawl.browser.proxy import GuardProxy, ProxiedRequest
-from webwinnow.crawl.browser.robotsfiles import RobotsFiles
 from webwinnow.crawl.browser.settings import RenderSettings
 from webwinnow.crawl.frontier import Rules
 from webwinnow.errors import InputError
@@ -252,16 +252,12 @@ class _PageVisit:
         if logged is not None and not logged.refused:
             logged.refused = str(event.get("errorText", ""))
 
-    def _window(self, method: str, event: dict[str, Any], own: str) -> None:
+    def _window(self, method: str, event: dict[str, Any], page: str) -> None:
         """Close windows, and workers other than those of the page alone, that the page opened."""
         found = event.get("targetInfo", {})
-        if method != "Target.targetCreated" or found.get("targetId") == own:
+        if method != "Target.targetCreated" or found.get("targetId") == page:
             return
-        if found.get("browserContextId") == self.context and found.get("type") in {
-            "page",
-            "service_worker",
-            "shared_worker",
-        }:
+        if found.get("browserContextId") == self.context and found.get("type") in CLOSED_TARGETS:
             self._do(lambda: self.browser.send("Target.closeTarget", targetId=found["targetId"]))
 
     def _do(self, command: Callable[[], Awaitable[Any]]) -> None:

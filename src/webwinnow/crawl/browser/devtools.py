@@ -32,7 +32,6 @@ LONGEST_TEMPORARY: Final = 34
 GONE: Final = "gone"
 """The event that listeners get when the browser has ended."""
 START_SECONDS: Final = 30.0
-CLOSE_SECONDS: Final = 3.0
 MOST_MESSAGE_BYTES: Final = 1 << 28
 """Bytes of one message from the browser; the captured page is limited before it is sent."""
 
@@ -159,9 +158,9 @@ class Browser:
             async with asyncio.timeout(START_SECONDS):
                 version = await self.send("Browser.getVersion")
         except (BrowserGone, TimeoutError) as problem:
-            said = (profile / "errors.log").read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
+            message = (profile / "errors.log").read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
             await self.kill()
-            raise BrowserGone(f"{program} could not be started ({said or problem})") from None
+            raise BrowserGone(f"{program} could not be started ({message or problem})") from None
         self.user_agent = str(version["userAgent"]).replace("HeadlessChrome", "Chrome")
         return self
 

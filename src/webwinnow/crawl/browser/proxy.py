@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 from urllib.parse import urlsplit
 
-from webwinnow.crawl.browser.namelookups import HEAD_BYTES, Connection, NameLookups, connected
+from webwinnow.crawl.browser.lookups import HEAD_BYTES, Connection, Lookups, connected
 from webwinnow.crawl.guard import AddressGuard, AddressRefused
 
 LOOPBACK: Final = "127.0.0.1"
@@ -55,7 +55,7 @@ class GuardProxy:
         self.log: list[ProxiedRequest] = []
         self.received = 0
         self.opened = 0
-        self.lookups = NameLookups()
+        self.lookups = Lookups()
         self._connections: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:

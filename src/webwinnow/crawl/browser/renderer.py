@@ -3,22 +3,42 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import replace
 from threading import Thread
 from typing import Final, Self
 
-from webwinnow.crawl.browser.appshell import shows_little
+import numpy as np
+
 from webwinnow.crawl.browser.capture import RENDERED_TYPE, PageToRender, RenderedPage, RenderFailed, render_page
 from webwinnow.crawl.browser.devtools import Browser, BrowserGone, find_chromium, remove_old_profiles
+from webwinnow.crawl.browser.lookups import RobotsFiles
 from webwinnow.crawl.browser.proxy import GuardProxy, ProxiedRequest
-from webwinnow.crawl.browser.robotsfiles import RobotsFiles
 from webwinnow.crawl.browser.settings import RenderSettings
 from webwinnow.crawl.guard import AddressGuard
+from webwinnow.errors import PageRefused
+from webwinnow.page.markup import HIDDEN
+from webwinnow.page.parsing import parse
 from webwinnow.page.records import PageRecord
 from webwinnow.page.urls import is_web_link
 
 NO_URL: Final = "http://page.invalid/"
 """URL of a page that has none (RFC 2606): a host without an address, so its other files cannot be requested."""
+LITTLE_TEXT: Final = 200
+"""Characters, without white space, that an empty page may show, such as "Loading" or "This page needs JavaScript"."""
+_SCRIPT: Final = re.compile(rb"<script[\s>]", re.IGNORECASE)
+
+
+def shows_little(body: bytes, url: str, content_type: str | None) -> bool:
+    """Whether a page has a script but little text, that in `<noscript>` included; False if it cannot be parsed."""
+    if _SCRIPT.search(body) is None:
+        return False
+    try:
+        tree = parse(body, url=url, content_type=content_type)
+    except PageRefused:
+        return False
+    shown = (tree.flags[tree.run_owner] & HIDDEN) == 0
+    return sum(len("".join(tree.run(int(run)).split())) for run in np.flatnonzero(shown)) < LITTLE_TEXT
 
 
 def render_file(
