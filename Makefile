@@ -13,12 +13,13 @@ export WEBWINNOW_DATA ?= $(abspath $(wildcard ../shared/data))
 # Tests start hundreds of interpreters: each would compile our modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup docs browser axe run test test-all test-busy test-lowest test-sanitized fuzz lock audit lint types bench sample kinds pictures train train-items wheel clean
+.PHONY: help setup docs browser axe run test test-engines test-all test-busy test-lowest test-sanitized fuzz lock audit lint types bench sample kinds pictures train train-items wheel clean
 
 help:
 	@echo "make run       clean the sample crawl and show what came out"
 	@echo "make test      lint, types and tests"
-	@echo "make test-all  the slow tests too"
+	@echo "make test-engines  the tests of runs on Ray, Spark and datatrove, which it installs"
+	@echo "make test-all  these and the slow tests too"
 	@echo "make test-busy the tests while every core is busy with something else"
 	@echo "make test-lowest  the tests with the lowest versions of the dependencies that pyproject.toml allows"
 	@echo "make test-sanitized  the tests of the kernels, built with address and undefined-behaviour sanitizers"
@@ -90,7 +91,11 @@ run: setup
 	@echo "  $(BIN)/webwinnow index out/docs.jsonl -o out/index && $(BIN)/webwinnow search out/index 'prepared statement'"
 
 test: setup browser axe lint types
-	$(BIN)/python -m pytest -m "not slow" -n 3 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -m "not slow" --ignore tests/run/engines -n 3 --dist loadfile --no-loadscope-reorder
+
+# Runs on Ray, Spark and datatrove, which are large: `make test-all` runs these tests too.
+test-engines: setup $(VENV)/.engines
+	$(BIN)/python -m pytest tests/run/engines
 
 test-all: setup browser axe $(VENV)/.engines $(VENV)/.bench $(VENV)/.docs lint types test-sanitized
 	WEBWINNOW_EXPLORE=1 $(BIN)/python -m pytest

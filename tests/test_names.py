@@ -10,5 +10,5 @@ SOURCE = Path(webwinnow.__file__).parent
 
 
 def test_a_module_has_a_name_that_says_something() -> None:
-    vague = {"utils", "util", "helpers", "common", "core", "misc", "data", "parts"}
+    vague = {"utils", "util", "helpers", "common", "core", "misc", "data"}
     assert not vague & {path.stem for path in SOURCE.rglob("*.py")}
