@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 
 from training.sites import fold_of, site_of
 
-from webwinnow.judge.evidence import evidence_of, page_with
+from webwinnow.judge.evidence import page_with
 from webwinnow.judge.models import PageModel
 from webwinnow.page.fingerprints import exact_fingerprint
 from webwinnow.page.page import Page
@@ -155,11 +155,11 @@ class HeldOutSite:
         """The site learned from some of its pages, or all; None for methods that learn nothing."""
         if not cleaner.method.learns:
             return None
-        sums = SiteSums(self.name, cleaner.method.parts)
+        sums = SiteSums(self.name, cleaner.method.parts, cleaner.settings)
         keyed = ((page_key(p.context.tree.url), exact_fingerprint(p.context.tree), p) for p in pages or self.pages)
         for page in choose_pages(keyed):
-            sums.add(page.context.tree, evidence_of(page.context))
-        return cleaner.settings.learned(sums)
+            sums.add(page.context)
+        return LearnedSite.of(sums)
 
     def cleaned(self, cleaner: Cleaner) -> Iterator[tuple[HeldOutPage, CleanPage]]:
         """Each page, cleaned with what was learned from all."""

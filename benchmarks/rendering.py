@@ -32,7 +32,7 @@ from webwinnow.crawl.browser.capture import PageToRender
 from webwinnow.crawl.browser.renderer import Renderer
 from webwinnow.crawl.browser.settings import RenderSettings
 from webwinnow.judge.evidence import evidence_of
-from webwinnow.judge.verdict import REASONS
+from webwinnow.judge.verdict import Reason
 from webwinnow.methods.registry import CleaningSettings
 from webwinnow.page.page import Page
 from webwinnow.page.parsing import parse
@@ -315,7 +315,7 @@ def _count_unseen(page: Page, truth: str, words: Counter[str]) -> None:
     seen = set()
     for block, code in zip(evidence_of(page).said.tolist(), reason.tolist(), strict=True):
         if code:
-            kind, text = REASONS[code].partition(":")[0], " ".join(page.blocks.text(block).split())
+            kind, text = Reason(code).text.partition(":")[0], " ".join(page.blocks.text(block).split())
             count = len(_WORD.findall(text))
             words[kind] += count
             words[f"{kind} in truth"] += count if count >= 5 and text in wanted else 0

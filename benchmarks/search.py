@@ -40,7 +40,7 @@ print(done.put, time.perf_counter() - started, peak)
 
 def known_items(data: Path) -> list[tuple[str, str]]:
     """Clean all pages, index what was kept, search for pages by their titles."""
-    from webwinnow.papers.knownitems import search_experiment
+    from webwinnow.papers.search import search_experiment
     from webwinnow.run.tablefiles import read_records
 
     with tempfile.TemporaryDirectory() as folder:
@@ -82,8 +82,7 @@ def known_items(data: Path) -> list[tuple[str, str]]:
 
 def judged_queries(data: Path) -> list[tuple[str, str]]:
     """Measure the judged queries over sites-docs, before and after cleaning (docs/search.md)."""
-    from webwinnow.papers.judgedqueries import JudgedQueries
-    from webwinnow.papers.knownitems import search_experiment
+    from webwinnow.papers.search import JudgedQueries, search_experiment
     from webwinnow.run.tablefiles import read_records
 
     judged = JudgedQueries.read(JUDGEMENTS / "sites-docs.tsv", JUDGEMENTS / "sites-docs.qrels")
@@ -115,7 +114,7 @@ def spelled_queries(records: list[dict[str, Any]], folder: Path, most: int = SPE
 
     Before: words as they are typed. After: the defaults, which also find other forms and misspelt words.
     """
-    from webwinnow.papers.knownitems import known_items, measured
+    from webwinnow.papers.search import known_items, measured
     from webwinnow.search.index import IndexFolder
     from webwinnow.search.query import SearchSettings
 

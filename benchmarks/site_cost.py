@@ -11,8 +11,9 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from webwinnow import parse
+from webwinnow.page.page import Page
 from webwinnow.page.tree import PageTree
-from webwinnow.site.alignedtree import finish_aligned
+from webwinnow.site.alignedtree import AlignedFinisher
 from webwinnow.site.featureweights import FeatureWeights
 from webwinnow.site.noisemap import NoiseMap
 from webwinnow.site.sitetree import finish
@@ -41,7 +42,7 @@ def learning_and_mapping(data: Path) -> list[tuple[str, str]]:
         trees = [parse(body) for body in bodies]
         weights = FeatureWeights(finish(StyleTree.grow(trees, CST_CUT)))
         grown = StyleTree.grow(trees, ALIGNED_CUT)
-        noise = NoiseMap(finish_aligned(grown))
+        noise = NoiseMap(AlignedFinisher(grown).finished())
         noise.marked(THRESHOLD)
         seconds = _in_turn(
             lambda bodies=bodies: [parse(body) for body in bodies],
@@ -49,7 +50,7 @@ def learning_and_mapping(data: Path) -> list[tuple[str, str]]:
             lambda trees=trees: _grow(trees, CST_CUT),
             lambda trees=trees: _grow(trees, ALIGNED_CUT, CST_CUT),
             lambda trees=trees, weights=weights: [weights.weigh(tree) for tree in trees],
-            lambda grown=grown: finish_aligned(grown),
+            lambda grown=grown: AlignedFinisher(grown).finished(),
             lambda trees=trees, noise=noise: [noise.lay(tree, THRESHOLD) for tree in trees],
         )
         pages += len(trees)
@@ -78,8 +79,10 @@ def growth(data: Path) -> list[tuple[str, str]]:
         lambda: [_grow(part, ALIGNED_CUT, CST_CUT) for part in parts],
         lambda: _grow(trees, ALIGNED_CUT, CST_CUT),
     )
-    finished_few = sum(_seconds(lambda part=part: finish_aligned(StyleTree.grow(part, ALIGNED_CUT))) for part in parts)
-    finished_many = _seconds(lambda: finish_aligned(StyleTree.grow(trees, ALIGNED_CUT)))
+    finished_few = sum(
+        _seconds(lambda part=part: AlignedFinisher(StyleTree.grow(part, ALIGNED_CUT)).finished()) for part in parts
+    )
+    finished_many = _seconds(lambda: AlignedFinisher(StyleTree.grow(trees, ALIGNED_CUT)).finished())
     return [
         (f"learning (both), ms per page: {FEW} pages", f"{1000 * few / len(trees):.3f}"),
         (f"learning (both), ms per page: {MANY:,} pages", f"{1000 * many / len(trees):.3f}"),
@@ -102,10 +105,11 @@ def _sites(data: Path) -> dict[str, list[bytes]]:
 
 
 def _grow(trees: Sequence[PageTree], *cuts: int) -> list[StyleTree]:
-    grower = Grower(*cuts)
-    for tree in trees:
-        grower.add(tree)
-    return [grower.tree(cut) for cut in cuts]
+    growers = [Grower(cut) for cut in cuts]
+    for page in map(Page, trees):
+        for grower in growers:
+            grower.add(page)
+    return [grower.tree() for grower in growers]
 
 
 def _in_turn(*works: Callable[[], object]) -> list[float]:

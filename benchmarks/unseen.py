@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from webwinnow import PageTree, SiteModel, clean_page, parse
-from webwinnow.judge.verdict import POSSIBLY_REASON
+from webwinnow.judge.verdict import Reason
 from webwinnow.methods.method_cst import CstSettings
 from webwinnow.methods.registry import method_named, method_names
 from webwinnow.page._words import word_spans
@@ -99,7 +99,7 @@ def measures() -> dict[str, Measure]:
 def _by_sst(method: str, model: SiteModel, tree: PageTree, repeated: frozenset[str]) -> Counts:
     page = clean_page(tree, method, model)
     _, runs, _, _ = word_spans(tree.text, tree.run_start, tree.visible[tree.run_owner])
-    outside = page.verdict.run_reason[runs] == POSSIBLY_REASON
+    outside = page.verdict.run_reason[runs] == Reason.POSSIBLY
     return Counts(int(outside.sum()), len(runs), *_lines(tree, page.text, repeated))
 
 

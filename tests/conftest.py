@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from crawlfiles import generated_pages, jsonl
 from hypothesis import settings
 from hypothesis import strategies as st
 from warmcommand import run_command
@@ -252,28 +253,15 @@ def soup() -> st.SearchStrategy[str]:
     ).map("".join)
 
 
-def generated_page(site: str, number: int) -> dict[str, str]:
-    """A page with its site's menu and footer around a unique text."""
-    menu = "".join(f"<li><a href='/s{k}'>{site} section {k}</a>" for k in range(6))
-    story = " ".join(f"word{number * 7 + k} of story {number}" for k in range(40))
-    html = (
-        f"<!doctype html><title>Page {number} of {site}</title><body><ul class=menu>{menu}</ul>"
-        f"<main><h1>Story {number}</h1><p>{story}</p></main><footer>About {site}</footer>"
-    )
-    return {"url": f"http://{site}/p/{number}", "page_id": f"{site}/{number}", "html": html}
-
-
 @pytest.fixture
 def make_pages() -> Callable[[str, int], list[dict[str, str]]]:
-    return lambda site, count: [generated_page(site, number) for number in range(count)]
+    return generated_pages
 
 
 @pytest.fixture
 def write_crawl(tmp_path: Path) -> Callable[[Iterable[dict[str, Any]], str], Path]:
     def write(pages: Iterable[dict[str, Any]], name: str = "crawl.jsonl") -> Path:
-        path = tmp_path / name
-        path.write_text("".join(json.dumps(page) + "\n" for page in pages), encoding="utf-8")
-        return path
+        return jsonl(tmp_path / name, pages)
 
     return write
 

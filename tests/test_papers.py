@@ -18,16 +18,16 @@ from docnames import ROOT, exists, named_command, stale_commands
 
 from webwinnow.errors import SettingsError
 from webwinnow.methods.registry import CleaningSettings, method_names
-from webwinnow.methods.settings import SettingGroups
-from webwinnow.papers.mining.cleanedwords import mined_methods
+from webwinnow.papers.mining.words import mined_methods
 from webwinnow.papers.sites.settings import SiteTrialSettings
+from webwinnow.settings import Settings
 from webwinnow.topics.settings import LearningSettings, SiteSettings
 from webwinnow.topics.sitetopics import METHODS as TOPIC_METHODS
 
 PAPERS = ROOT / "docs" / "papers.md"
 ROW = ("section", "the paper", "code", "command", "test", "where ours differs")
 PARAMETER = ("parameter", "source", "published", "default", "command line", "Python", "why")
-SETTINGS: dict[str, type[SettingGroups]] = {
+SETTINGS: dict[str, type[Settings]] = {
     "webwinnow sites train": LearningSettings,
     "webwinnow sites mine": SiteSettings,
     "webwinnow experiment sites": SiteTrialSettings,
@@ -35,7 +35,7 @@ SETTINGS: dict[str, type[SettingGroups]] = {
 """The settings of commands that do not take those of cleaning."""
 
 
-def settings_of(line: str) -> type[SettingGroups]:
+def settings_of(line: str) -> type[Settings]:
     """The settings that a command takes."""
     return next((groups for start, groups in SETTINGS.items() if line.startswith(start)), CleaningSettings)
 

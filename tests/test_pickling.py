@@ -11,7 +11,7 @@ from typing import Any
 
 import webwinnow
 from webwinnow import PageRecord, SiteModel
-from webwinnow.methods.registry import METHODS
+from webwinnow.methods.registry import method_names
 from webwinnow.site.featureweights import CstWeightSettings
 
 EXAMPLES = {"str": "some words", "int": 3, "list[ProxiedRequest]": []}
@@ -75,7 +75,7 @@ CALLS: dict[str, Callable[[SiteModel, Any], object]] = {
     "with_threshold": lambda model, _: model.with_threshold(0.5),
     "to_bytes": lambda model, _: model.to_bytes(),
     "save": lambda model, folder: model.save(folder / "model"),
-    "clean": lambda model, _: [model.clean(page(2), method).text for method in METHODS if method != "visual"],
+    "clean": lambda model, _: [model.clean(page(2), method).text for method in method_names() if method != "visual"],
 }
 """How each method of a model is called."""
 

@@ -54,8 +54,8 @@ FEW, MORE = 5, 10
 """Pages of the two runs that are compared."""
 POLL_SECONDS = 0.1
 """Seconds between two reads of a file that another process writes."""
-STARTUP = ("cli/", "__init__", "_version", "__main__", "errors")
-"""The command line itself and module attributes are not part of a page's walk."""
+STARTUP = ("cli/", "__init__", "_version", "__main__", "errors", "lazy")
+"""The command line itself, module attributes and properties that are made on first use are no part of a page's walk."""
 
 
 def site(folder: Path, pages: int) -> Path:

@@ -7,6 +7,7 @@ of the group `webwinnow.KIND`, which are read only for a name that is not known 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module, metadata
@@ -49,7 +50,7 @@ def load(kind: Kind, name: str) -> ModuleType:
     return import_module(module)
 
 
-def meant(name: str, known: list[str]) -> str:
+def meant(name: str, known: Sequence[str]) -> str:
     """What to say of an unknown name: `did you mean 'sst'?`, or the names that there are."""
     similar = get_close_matches(name, known, n=1)
     return f"did you mean {similar[0]!r}?" if similar else f"there are: {', '.join(known)}"

@@ -16,12 +16,14 @@ The class is a plain frozen dataclass. From the declaration follow:
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from functools import cache, reduce
 from operator import or_
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, Union, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -32,6 +34,7 @@ from webwinnow.plugins import meant
 IN_AND_OUT, SITE, METHOD, KEEP = "Input and output", "Site", "Method", "What to keep"
 RUN, CRAWL, CLUSTER = "Run", "Crawl", "Cluster"
 """The panels of `--help`, in their order. The option of a setting without a panel works, but is not shown."""
+HIDDEN = ""
 PANELS = (IN_AND_OUT, SITE, METHOD, KEEP, RUN, CRAWL, CLUSTER)
 
 _WORDS = {"true": True, "yes": True, "false": False, "no": False}
@@ -90,6 +93,8 @@ class Declared:
     type: Any
     default: Any
     setting: Setting
+    panel: str | None
+    """The panel of the help that shows its option."""
 
     @property
     def is_optional(self) -> bool:
@@ -165,6 +170,8 @@ class Settings:
     """
 
     GROUP: ClassVar[str] = ""
+    PANEL: ClassVar[str | None] = None
+    """The panel of the help for settings that name none."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -194,11 +201,19 @@ class Settings:
             raise SettingsError(f"these are no {cls.__name__}: {error}") from None
 
     @classmethod
-    def groups(cls) -> dict[str, type[Settings]]:
-        """The class of each group of settings, by the name that `sst.threshold` has before the dot."""
+    def group(cls, name: str) -> type[Settings] | None:
+        """The class of the group of this name; None if there is none."""
+        return cls.groups().get(name)
+
+    @classmethod
+    def groups(cls, *, options: bool = False) -> dict[str, type[Settings]]:
+        """The class of each group of settings, by the name that `sst.threshold` has before the dot.
+
+        With `options` only those of which commands have options.
+        """
         found: dict[str, type[Settings]] = {cls.GROUP: cls} if declared(cls) else {}
         for name, group in _nested(cls).items():
-            inner = group.groups()
+            inner = group.groups(options=options)
             found |= ({name: group} if declared(group) else {}) | {own: inner[own] for own in inner if own}
         return found
 
@@ -227,15 +242,13 @@ class Settings:
         return cls.from_groups(values)
 
     @classmethod
-    def from_groups(cls, values: Mapping[str, Mapping[str, Any]]) -> Self:
-        """Settings with these values, by group."""
-        nested = {name: group.from_groups(_inner(name, group, values)) for name, group in _nested(cls).items()}
-        return cls(**nested | dict(values.get(cls.GROUP, {})))
-
-
-def _inner(name: str, group: type[Settings], values: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """The values of a nested group, which the field that has it names."""
-    return {**values, group.GROUP: values.get(name, {})}
+    def from_groups(cls, values: Mapping[str, Mapping[str, Any]], before: Settings | None = None) -> Self:
+        """Settings with these values, by group; the others are those `before`, or the defaults."""
+        given = dict(values.get(cls.GROUP, {}))
+        for name, group in _nested(cls).items():
+            inner = {**values, group.GROUP: values.get(name, {})}
+            given.setdefault(name, group.from_groups(inner, getattr(before, name, None)))
+        return cls(**given) if before is None else replace(before, **given)  # type: ignore[return-value]
 
 
 def declared(cls: type[Settings]) -> dict[str, Declared]:
@@ -293,9 +306,20 @@ class _Description(NamedTuple):
     nested: dict[str, type[Settings]]
 
 
+def _hints(cls: type) -> dict[str, Any]:
+    """The annotations of fields, evaluated in the modules of their classes, whose names functions in them can use."""
+    names = {field.name for field in fields(cls)}
+    hints: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        own = {name: text for name, text in vars(base).get("__annotations__", {}).items() if name in names}
+        module = vars(sys.modules[base.__module__])
+        hints |= get_type_hints(SimpleNamespace(__annotations__=own), globalns=module, include_extras=True)
+    return hints
+
+
 @cache
-def _described(cls: type) -> _Description:
-    hints = get_type_hints(cls, include_extras=True)
+def _described(cls: Any) -> _Description:
+    hints = _hints(cls)
     types, found, nested = {}, {}, {}
     for field in fields(cls):
         kind, *notes = get_args(hint) if get_origin(hint := hints[field.name]) is Annotated else (hint,)
@@ -306,7 +330,9 @@ def _described(cls: type) -> _Description:
             nested[field.name] = kind
         for note in notes:
             if isinstance(note, Setting):
-                found[field.name] = Declared(field.name, kind, default, note)
+                found[field.name] = Declared(
+                    field.name, kind, default, note, cls.PANEL if note.panel is None else note.panel
+                )
     return _Description(types, found, nested)
 
 

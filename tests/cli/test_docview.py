@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from xml.etree import ElementTree
 
 import jsonschema
 import pyarrow.parquet as pq
 import pytest
-from warmcommand import run_command
+from warmcommand import command as run
 
 from webwinnow.classify.category import CategoryModel
 from webwinnow.page._words import name_hash
@@ -21,10 +20,6 @@ TOPICS = {
     "farming": "The farmer brings the wheat and the rye to the barn. The harvest of oats was good on all fields.",
     "shipping": "The captain of the ship saw the harbour at high tide. The sail was torn and the anchor was lost.",
 }
-
-
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return run_command(*arguments, capture_output=True, encoding="utf-8")
 
 
 def written(path: Path) -> list[dict[str, object]]:

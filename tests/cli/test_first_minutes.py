@@ -16,7 +16,7 @@ import pytest
 import typer.main
 from warmcommand import run_command
 
-from webwinnow.cli.app import app, main
+from webwinnow.cli.app import app
 from webwinnow.cli.terminal import UNCHANGED
 from webwinnow.counted import counted
 from webwinnow.errors import InputError
@@ -24,19 +24,6 @@ from webwinnow.run.cleaning import run_folder
 
 ROOT = Path(__file__).parents[2]
 Command = Callable[..., tuple[Any, str, str]]
-
-
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Run the command line in this process: exit code, stdout, stderr."""
-
-    def run(*arguments: str | Path) -> tuple[Any, str, str]:
-        monkeypatch.setattr(sys, "argv", ["webwinnow", *map(str, arguments)])
-        with pytest.raises(SystemExit) as left:
-            main()
-        return left.value.code, *capsys.readouterr()
-
-    return run
 
 
 @pytest.fixture

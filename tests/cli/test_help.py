@@ -10,21 +10,22 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from webwinnow.cli.app import PANELS, SUMMARIES, app
+from webwinnow import plugins
+from webwinnow.cli.app import PANELS, app, described
 
 SHORTEST = len("webwinnow serve")
 """Characters of the shortest example."""
-COMMANDS = [name for names in PANELS.values() for name in names]
+COMMANDS = plugins.names("command")
 
 
-def test_every_command_has_a_summary() -> None:
-    assert list(SUMMARIES) == COMMANDS
+def test_every_command_is_in_a_panel() -> None:
+    assert {described(name, module)[1] for name, module in plugins.built_in("command").items()} == set(PANELS)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_summary_is_the_beginning_of_the_help_of_its_command(name: str) -> None:
     own = get_command(app).commands[name].help  # type: ignore[attr-defined]
-    assert " ".join(own.split("\n\n")[0].split()) == SUMMARIES[name]
+    assert " ".join(own.split("\n\n")[0].split()) == described(name, plugins.built_in("command")[name])[0]
 
 
 def all_commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from warmcommand import command
 
 URL = "https://www.mill.example/grain/rye/sowing.html"
 SHARE = "https://www.facebook.com/sharer.php?u=https%3A%2F%2Fwww.mill.example%2Fgrain%2Frye%2Fsowing.html"
@@ -33,12 +33,7 @@ now with free shipping. <a href="https://shop.example.net/grindmaster?utm_source
 <footer><p>&copy; 2024 The Mill Ltd. All rights reserved. <a href="/privacy">Privacy policy</a></p></footer>"""
 
 
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    ran = subprocess.run(
-        [sys.executable, "-m", "webwinnow", *arguments], capture_output=True, check=False, encoding="utf-8"
-    )
-    assert ran.returncode == 0, ran.stderr
-    return ran
+run = partial(command, code=0)
 
 
 @pytest.fixture

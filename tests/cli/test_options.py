@@ -1,4 +1,4 @@
-"""The command line as a whole: one meaning for each option, panels, examples, old spellings, completion."""
+"""The command line as a whole: one meaning for each option, panels, examples, completion."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import json
 import os
 import re
 import subprocess
-import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import typer.main
 from warmcommand import run_command
-from webwinnow.cli.spellings import OLD_SPELLINGS, check_spelling
 
-from webwinnow.cli.app import PANELS, app, main
-from webwinnow.errors import SettingsError
+from webwinnow import plugins
+from webwinnow.cli.app import PANELS, app
 from webwinnow.methods.registry import all_methods, method_names
+from webwinnow.settings import PANELS as OPTIONS_IN_PANELS
 
-OPTION_PANELS = {None, "Input", "Cleaning", "Corpus", "Output", "Run", "Crawl", "Cluster"}
+OPTION_PANELS = {None, *OPTIONS_IN_PANELS}
 TWO_MEANINGS = {
     "--method": {"Cleaning method", "Topic method"},
     "--keep": {"Folder that keeps finished work", "Keep the elements that a CSS selector or XPath selects"},
@@ -83,7 +83,7 @@ def test_commands_are_in_the_help_panels() -> None:
     shown = ran("--help").stdout
     for panel in PANELS:
         assert f"─ {panel} ─" in shown
-    assert sum(map(len, PANELS.values())) == len({path[0] for path in COMMANDS})
+    assert set(plugins.names("command")) == {path[0] for path in COMMANDS}
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
@@ -107,48 +107,6 @@ def test_the_examples_of_help_have_options_that_exist() -> None:
             known = {name for option in options(target) for name in (*option.opts, *option.secondary_opts)}
             used = {word for word in called if re.fullmatch(r"--?[a-z][a-z-]*", word)}
             assert used <= known | {"-css"}, (path, words)
-
-
-@pytest.mark.parametrize("old", OLD_SPELLINGS)
-def test_an_old_spelling_is_rejected_with_the_new_one(
-    old: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    command, dashes, option = old.partition(" --")
-    given = [*command.split(), "x", *(f"--{option}".split() if dashes else [])]
-    monkeypatch.setattr(sys, "argv", ["webwinnow", *given])
-    with pytest.raises(SystemExit) as left:
-        main()
-    assert left.value.code == 2
-    message = capsys.readouterr().err
-    new = OLD_SPELLINGS[old]
-    assert message == f"webwinnow: webwinnow {old} is now webwinnow {f'{command} {new}' if dashes else new}\n"
-
-
-@pytest.mark.parametrize("old", OLD_SPELLINGS)
-def test_the_new_spelling_of_an_old_one_exists_and_the_old_one_is_gone(old: str) -> None:
-    command, dashes, option = old.partition(" --")
-    new = f"{command} {OLD_SPELLINGS[old]}" if dashes else OLD_SPELLINGS[old]
-    words = new.split()
-    path = next(tuple(words[:n]) for n in (2, 1) if tuple(words[:n]) in COMMANDS)
-    known = {name for found in options(COMMANDS[path]) for name in (*found.opts, *found.secondary_opts)}
-    assert {word for word in words if word.startswith("--")} <= known
-    if not dashes:
-        assert (old,) not in COMMANDS
-    elif " " not in option:
-        assert f"--{option}" not in known
-
-
-@pytest.mark.parametrize("given", ["clean x --share=0.4", "clean --share 0.4 x", "replicas x --method=published"])
-def test_an_old_option_is_found_in_all_its_forms(given: str) -> None:
-    with pytest.raises(SettingsError, match="is now"):
-        check_spelling(given.split())
-
-
-@pytest.mark.parametrize(
-    "given", ["clean x -- --share", "page x --share", "replicas x --method page", "clean templates -o x", "--help", ""]
-)
-def test_other_command_lines_pass(given: str) -> None:
-    check_spelling(given.split())
 
 
 @pytest.mark.parametrize(
@@ -184,8 +142,8 @@ def test_methods_are_listed_for_machines_too() -> None:
 @pytest.mark.parametrize(
     ("pair", "message"),
     [
-        ("sst.treshold=0.9", "there is no setting 'sst.treshold=0.9'"),
-        ("sst.threshold", "there is no setting 'sst.threshold'"),
+        ("sst.treshold=0.9", "there is no setting 'sst.treshold'; did you mean 'sst.threshold'?"),
+        ("sst.threshold", "setting 'sst.threshold' has no value; expected NAME=VALUE"),
         ("sst.threshold=high", "expected a number from 0 to 1"),
     ],
 )
@@ -201,4 +159,42 @@ def test_a_setting_changes_what_a_method_does() -> None:
     assert (
         ran("page", page, "--method", "items", "--set", "items.noisy=0.99").stdout
         != ran("page", page, "--method", "items").stdout
+    )
+
+
+MOST_ROWS = 24
+"""Options that the help of `clean` shows at most: one screen."""
+
+
+def test_the_help_of_clean_shows_what_most_people_need_in_panels_in_order() -> None:
+    shown = [option for option in options(COMMANDS["clean",]) if not option.hidden and option.name != "help"]
+    assert len(shown) <= MOST_ROWS
+    panels = list(dict.fromkeys(option.rich_help_panel for option in shown))
+    assert panels == ["Input and output", "Site", "Method", "What to keep", "Run"]
+
+
+def test_an_option_that_the_help_of_clean_does_not_show_works_and_is_a_setting_too(tmp_path: Path) -> None:
+    ways = (("--url-column", "u"), ("--set", "columns.url=u"))
+    (tmp_path / "in.jsonl").write_text('{"u": "http://a.test/", "html": "<p>Some text"}\n')
+    records = []
+    for way in ways:
+        out = tmp_path / "out.jsonl"
+        assert ran("clean", str(tmp_path / "in.jsonl"), "-o", str(out), "--jobs", "1", *way).returncode == 0
+        records.append(json.loads(out.read_text()))
+    assert records[0] == records[1]
+    assert records[0]["url"] == "http://a.test/"
+
+
+def test_the_settings_of_a_run_are_listed_with_their_options() -> None:
+    listed = {one["name"]: one for one in map(json.loads, ran("methods", "--run", "--json").stdout.splitlines())}
+    assert listed["columns.url"]["options"] == ["--url-column"]
+    assert {"run.page_seconds", "limits.max_bytes", "corpus.min_words", "crawl.pages", "guard.allow"} <= set(listed)
+    assert not any(name.startswith("sst.") for name in listed)
+
+
+def test_a_setting_of_clean_that_does_not_exist_is_refused_with_what_was_meant() -> None:
+    done = ran("clean", "x.jsonl", "-o", "-", "--set", "run.page_second=3")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "webwinnow: there is no setting 'run.page_second'; did you mean 'run.page_seconds'?\n",
     )

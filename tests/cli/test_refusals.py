@@ -20,19 +20,6 @@ Command = Callable[..., tuple[Any, str, str]]
 
 
 @pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Run the command line in this process: exit code, stdout, stderr."""
-
-    def run(*arguments: str | Path) -> tuple[Any, str, str]:
-        monkeypatch.setattr(sys, "argv", ["webwinnow", *map(str, arguments)])
-        with pytest.raises(SystemExit) as left:
-            main()
-        return left.value.code, *capsys.readouterr()
-
-    return run
-
-
-@pytest.fixture
 def crawl(tmp_path: Path) -> Path:
     path = tmp_path / "crawl.jsonl"
     lines = [

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from crawlfiles import jsonl
 from sklearn.base import clone
-from warmcommand import run_command
+from warmcommand import command
 
 from webwinnow import InputError, SiteFeatureWeighter, StopList
 from webwinnow.classify.classmodel import ClassModel
@@ -25,10 +26,7 @@ OWN = "harvest anchor wheat"
 """Frequent words of the pages, which no built-in list has."""
 
 
-def run(*arguments: object, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = run_command(*arguments, capture_output=True, encoding="utf-8")
-    assert done.returncode == code, done.stderr
-    return done
+run = partial(command, code=0)
 
 
 def page(topic: str, k: int, site: str) -> dict[str, Any]:
@@ -59,11 +57,6 @@ def sites(tmp_path: Path) -> Path:
 def stops(tmp_path: Path) -> Path:
     path = tmp_path / "stop.tsv"
     path.write_text("".join(f"{word}\t7\n" for word in OWN.split()), encoding="utf-8")
-    return path
-
-
-def jsonl(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
 
 

@@ -11,17 +11,17 @@ import pytest
 from accessibility import axe_source, violations
 
 from webwinnow.inspect.templating import Section, summary_page
-from webwinnow.papers.mining.cleanedwords import MINED_METHODS
-from webwinnow.papers.mining.jobs import ClusterRun, PairTrial, SitePair
+from webwinnow.papers.mining.miners import ClusterRun, PairTrial, SitePair
 from webwinnow.papers.mining.report import mining_html
 from webwinnow.papers.mining.results import MiningResults, NeighbourScores, TaskResults
 from webwinnow.papers.mining.tasks import LabelledTask, TaskSettings
+from webwinnow.papers.mining.words import MINED_METHODS
 from webwinnow.papers.sites.labelledsites import SiteAnswer
 from webwinnow.papers.sites.likelihood import Curve
 from webwinnow.papers.sites.report import sites_html
 from webwinnow.papers.sites.results import DenoisingRow, PruningRow, SitesResults, SizeResults
+from webwinnow.papers.sites.seeds import SeedComparison, SeedRow, seeds_html
 from webwinnow.papers.sites.trials import RuleReading, RuleSettings
-from webwinnow.papers.siteseeds import SeedComparison, SeedRow, seeds_html
 
 RULES = RuleSettings().names()
 

@@ -398,6 +398,17 @@ def test_the_dial_is_reached_and_turned_by_keyboard(report, opened):
     assert tab.locator(".entry").count() == 1
 
 
+def test_the_page_shown_is_in_view_in_the_list_of_pages(report, opened):
+    tab = opened(report, height=500)
+    box = "[...document.querySelectorAll('.entry')].at(-1).getBoundingClientRect()"
+    last_is_shown = f"(box => box.top + box.bottom < 2 * innerHeight)({box})"
+    assert not tab.evaluate(last_is_shown)
+    for number in range(1, 12):
+        tab.keyboard.press("n")
+        until(tab, f"document.querySelectorAll('.entry')[{number}].getAttribute('aria-current') === 'true'")
+    assert tab.evaluate(last_is_shown)
+
+
 def test_the_first_stops_of_the_tab_key_skip_to_what_matters(report, opened):
     tab = opened(report)
     tab.keyboard.press("Tab")

@@ -137,7 +137,6 @@ def test_any_soup_has_one_kind_a_region(data, soup) -> None:
     assert len(found.kind) == len(found.score) == len(found.regions)
     assert (found.kind < len(KINDS)).all()
     assert ((found.score > 0) & (found.score <= 1)).all()
-    assert len(found.of_runs()) == tree.run_count
 
 
 def test_the_context_of_a_region_is_its_neighbours_and_the_means_of_both_sides() -> None:

@@ -11,7 +11,7 @@ import pytest
 from webwinnow.errors import SettingsError
 from webwinnow.judge.kinds import KIND_CODE, POSSIBLE_ADVERTISEMENT, recognise
 from webwinnow.judge.tasks import TASKS, Task, for_task, task_of
-from webwinnow.judge.verdict import TASK_REASON, UNLIKELY_REASON, keep_visible
+from webwinnow.judge.verdict import Reason, keep_visible
 from webwinnow.page.page import Page
 from webwinnow.page.parsing import parse
 from webwinnow.record.flow import to_text
@@ -26,7 +26,7 @@ accept you agree to our use of cookies.</p><button>Accept cookies</button><butto
 def judged(task: Task):
     tree = parse(PAGE, url="https://www.mill.example/grain/rye/sowing.html")
     keep = np.array(["KEPT" in tree.run(r) for r in range(tree.run_count)], np.bool_)
-    gone = np.full(tree.run_count, UNLIKELY_REASON, np.uint8)
+    gone = np.full(tree.run_count, Reason.UNLIKELY, np.uint8)
     verdict = replace(keep_visible(tree), keep_runs=keep, keep=np.zeros(len(tree), np.bool_), run_reason=gone)
     return tree, verdict, for_task(Page(tree), verdict, task)
 
@@ -42,7 +42,7 @@ def test_a_kind_that_the_task_wants_comes_back_with_its_reason() -> None:
     assert "Grain" in text
     assert "cookies" not in text
     back = adjusted.keep_runs & ~verdict.keep_runs
-    assert (adjusted.run_reason[back] == TASK_REASON).all()
+    assert (adjusted.run_reason[back] == Reason.TASK).all()
     assert (adjusted.run_reason[~back] == verdict.run_reason[~back]).all()
     assert set(adjusted.kind[adjusted.kind_score > 0].tolist()) >= {KIND_CODE["hierarchic-directory"]}
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from webwinnow import extract, learn
 from webwinnow.judge.evidence import evidence_of, sections_of, shown_of, spans_of
 from webwinnow.judge.pictures import _IS_PICTURE, _WRAPS
-from webwinnow.judge.verdict import REASONS
+from webwinnow.judge.verdict import Reason
 from webwinnow.judge.wholes import completed, sectioned, unemptied
 from webwinnow.methods.registry import CleaningSettings
 from webwinnow.page import _sections
@@ -152,7 +152,7 @@ def test_reasons_name_the_heading_and_the_whole():
     clean = Cleaner.of("page").clean(parse(PAGE.format("<p>They include:</p><ul><li>nets<li>rope</ul>")))
     found = {d.text: d.reason for d in clean.decisions()}
     assert found[TITLE].startswith("kept")
-    assert set(found.values()) <= set(REASONS)
+    assert set(found.values()) <= {reason.text for reason in Reason}
 
 
 def pictures(inside: str) -> str:
@@ -199,7 +199,7 @@ def test_pictures_have_a_reason():
     tree = parse(PAGE.format("<img src=/img/spacer.gif>"), "https://planet.test/a")
     verdict = Cleaner.of("page").clean(tree).verdict
     node = int(np.flatnonzero(tree.tagged("img"))[0])
-    assert REASONS[verdict.reason[node]].startswith("picture: a logo")
+    assert Reason(verdict.reason[node]).text.startswith("picture: a logo")
 
 
 # Site evidence

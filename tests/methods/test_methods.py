@@ -74,7 +74,7 @@ def test_every_setting_of_a_method_is_listed_with_a_default_that_is_valid(name: 
 
 
 def test_an_unknown_method_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(SettingsError, match="there are: combined, none, repeated"):
+    with pytest.raises(SettingsError, match="there are: aligned, combined, cst"):
         method_named("magic")
     with pytest.raises(SettingsError, match="did you mean 'combined'"):
         method_named("combine")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from webwinnow import SettingsError, SiteModel, clean_page, parse
-from webwinnow.judge.verdict import REASONS
+from webwinnow.judge.verdict import Reason
 from webwinnow.methods.method_repeated import RepeatedSettings
 from webwinnow.methods.registry import CleaningSettings
 
@@ -30,7 +30,7 @@ def test_one_line_between_line_breaks_is_removed_alone():
     decisions = {d.text: d for d in clean_page(page, "repeated", site(*PAGES)).decisions()}
     assert not decisions["Price"].kept
     assert decisions["1 Euro"].kept
-    assert decisions["Price"].reason == REASONS[2]
+    assert decisions["Price"].reason == Reason.REPEATED.text
 
 
 def test_case_and_punctuation_do_not_hide_a_repetition():

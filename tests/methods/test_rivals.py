@@ -105,7 +105,7 @@ def test_pagelets_without_anything_to_say_have_no_fingerprint():
 
 def test_wordless_pagelets_are_known_by_their_links_and_pictures():
     pages = [f"<img src=logo.png alt=x><p>{story(n)}" for n in range(3)]
-    counts = SiteModel.learn([parse(one) for one in pages]).pagelet_counts
+    counts = SiteModel.learn([parse(one) for one in pages]).part("pagelets")
     assert len(counts.key) == 0  # one pagelet with the story: the page has fewer than three links
     assert len(pagelets_of(parse("<img src=logo.png>")).fingerprint) == 1
 
@@ -135,7 +135,7 @@ def test_a_threshold_may_be_given():
 def test_stop_words_do_not_count():
     sums = SiteSums(parts=frozenset({"segments"}))
     sums.add(parse("<p>the fish and the bird"))
-    assert sums.segments[0].count.tolist() == [1, 1]
+    assert sums.learned["segments"].rows[0].count.tolist() == [1, 1]
 
 
 @pytest.mark.parametrize(

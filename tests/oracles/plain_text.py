@@ -5,18 +5,47 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow.page.markup import CUSTOM_TAG, TAG_CODE
 from webwinnow.page.tree import PageTree
-from webwinnow.record.flow import passages_of
+from webwinnow.record.flow import HEARD, SILENT, PassageWalk, check_masks
+from webwinnow.record.listnumbers import BULLET, MOST_ROMAN
 from webwinnow.record.passages import LINE_BREAK, Passage, Piece
 
 _TIGHT = frozenset(("line", "term", "definition"))
 
 
+_ROMAN = (
+    *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l")),
+    *((40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
+)
+
+
+class _PlainWalk(PassageWalk):
+    """The walk of rich text without links, emphasis, images and rules, with letters and Roman numerals."""
+
+    def __init__(self, tree: PageTree, keep: NDArray[np.bool_]) -> None:
+        super().__init__(tree, keep)
+        known = np.where(tree.tag < CUSTOM_TAG, tree.tag, TAG_CODE["span"])
+        self.relevant, self.silent = HEARD[known], SILENT[known]
+
+    def _marker(self, i: int) -> str:
+        return _marker_of(*self._numbers.get(i, (BULLET, "")))
+
+    def _show_image(self, i: int) -> None:
+        """Plain text has no images."""
+
+    def _open_passage(self, i: int, role: int, kept: bool) -> None:
+        super()._open_passage(i, role, kept)
+        self.language = ""
+        self.out = [passage for passage in self.out if passage.kind != "rule"]
+
+
 def text_of_passages(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None = None) -> str:
     """`to_text` passage by passage."""
+    check_masks(tree, keep, runs)
     written: list[str] = []
     last: Passage | None = None
-    for passage in passages_of(tree, keep, runs, rich=False):
+    for passage in _PlainWalk(*tree.without_permalinks(keep)).passages(runs):
         if last is not None:
             written.append("\n" if _is_tight(last, passage) else "\n\n")
         body = _body(passage)
@@ -68,3 +97,30 @@ def _inline(pieces: list[Piece]) -> str:
             lines[-1].append(piece.text)
     folded = (" ".join("".join(line).split()) for line in lines)
     return "\n".join(line for line in folded if line)
+
+
+def _marker_of(number: int, style: str) -> str:
+    """What is before an item: a bullet, a number, a letter or a Roman numeral as its list has it."""
+    if number == BULLET:
+        return "- "
+    if not style or number < 1 or (style in "iI" and number > MOST_ROMAN):
+        return f"{number}. "
+    name = _roman(number) if style in "iI" else _letters(number)
+    return f"{name.upper() if style.isupper() else name}. "
+
+
+def _letters(number: int) -> str:
+    """a, b, ..., z, aa, ab, ..."""
+    name = ""
+    while number:
+        number, letter = divmod(number - 1, 26)
+        name = chr(ord("a") + letter) + name
+    return name
+
+
+def _roman(number: int) -> str:
+    name = ""
+    for value, sign in _ROMAN:
+        name += sign * (number // value)
+        number %= value
+    return name

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from warmcommand import run_command
 
-from webwinnow.papers.replicapairs import PageText, Pair, replica_experiment
+from webwinnow.papers.replicas import PageText, Pair, replica_experiment
 from webwinnow.replicas.sketches import INTERVAL, PERCENTAGE, chosen_words, published_fingerprint
 
 # Term frequencies: mill 3, river 2, grain 2, and ten words once: Sum1 is 13.

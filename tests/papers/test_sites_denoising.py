@@ -6,18 +6,19 @@ import numpy as np
 import pytest
 
 from webwinnow import parse
-from webwinnow.topics.denoising import (
-    SiteText,
+from webwinnow.papers.sites.denoising import (
+    chi_square,
     cleaned_nodes,
     denoise,
-    is_removed,
+    distinctive_terms,
     learned_thesaurus,
-    pertinence,
+    page_shares,
     similarity,
 )
+from webwinnow.topics.denoising import SiteText, is_removed, pertinence
 from webwinnow.topics.pages import SitePages
 from webwinnow.topics.scores import class_accuracies, macro_accuracy, spotting_rate
-from webwinnow.topics.thesaurus import SpelledText, Thesaurus, chi_square, distinctive_terms
+from webwinnow.topics.thesaurus import SpelledText, Thesaurus
 from webwinnow.topics.topicwords import TopicWords
 
 PAGES = [
@@ -115,7 +116,7 @@ def test_the_distinctive_terms_of_a_topic_are_on_two_of_its_sites():
 def test_a_thesaurus_is_learned_from_the_pages_of_training_sites():
     pytest.importorskip("ahocorasick_rs")
     sites = [SiteText.of([parse(f"<p>{said}</p>")]) for said in ("quark 12", "a quark", "a gene", "gene")]
-    shares = [site.page_shares() for site in sites]
+    shares = [page_shares(site) for site in sites]
     assert shares[0] == {"quark": 1.0}
     assert learned_thesaurus(shares, ["p", "p", "b", "b"]).terms == ("gene", "quark")
 

@@ -29,7 +29,7 @@ def learned(pages: Iterable[str], **settings: float) -> SiteModel:
 
 
 def tree_of(pages: Iterable[str], **settings: float) -> SiteTree:
-    return learned(pages, **settings).noise_tree("sst")
+    return learned(pages, **settings).part("sst")
 
 
 def elements(site: SiteTree, tag: str, *display: tuple[str, str]) -> list[int]:
@@ -113,7 +113,7 @@ def test_figure_4_4_node_importance_of_the_double_lined_table_is_0_292():
 
 def test_equations_5_2_to_5_4_on_the_pages_of_figure_4_4():
     model = learned(figure_4_4())
-    site, found = model.noise_tree("sst"), model.noise_map("sst").importance.composite
+    site, found = model.part("sst"), model.noise_map("sst").importance.composite
     menu, section = element(site, "div", ("width", "1")), element(site, "section")
     middle, own = element(site, "div", ("width", "2")), element(site, "div", ("width", "3"))
     four_styles = (1 - 0.9**4) * 0.292
@@ -163,7 +163,7 @@ def test_equation_5_5_by_hand():
     said = ["all half twice", "all half twice twice twice", "all own1", "all own2"]
     model = learned(f"<body><p><b>{text}</b></p>" for text in said)
     twice = -(0.25 * np.log(0.25) + 0.75 * np.log(0.75)) / np.log(4)
-    leaf = element(model.noise_tree("sst"), "p")
+    leaf = element(model.part("sst"), "p")
     assert model.noise_map("sst").importance.composite[leaf] == pytest.approx(1 - (1 + 0.5 + twice) / 5)
 
 
@@ -203,7 +203,7 @@ def test_figure_4_5_marking_goes_on_after_a_child_that_is_not_noisy():
 
 def test_figure_4_5_an_element_with_a_part_that_is_not_noisy_is_not_noisy():
     marks = MODEL.noise_map("sst").marked(0.5)
-    site = MODEL.noise_tree("sst")
+    site = MODEL.part("sst")
     mixed, menu = element(site, "div", ("class", "mixed")), element(site, "div", ("class", "menu"))
     assert not marks.noisy[mixed]
     assert not marks.meaningful[mixed]

@@ -10,11 +10,11 @@ import pytest
 import scipy.sparse as sp
 
 from webwinnow.classify.classifiers import LinearSVM
-from webwinnow.papers.mining.cleanedwords import mined_methods
-from webwinnow.papers.mining.jobs import ClusterRun, PairTrial, SitePair, f_and_accuracy, predicted_first
+from webwinnow.papers.mining.miners import ClusterRun, PairTrial, SitePair, f_and_accuracy, predicted_first
 from webwinnow.papers.mining.report import mining_html
 from webwinnow.papers.mining.results import ClusterStatistics, MiningResults, TaskResults
 from webwinnow.papers.mining.tasks import LabelledTask, TaskSettings
+from webwinnow.papers.mining.words import mined_methods
 
 # 5.1.2
 

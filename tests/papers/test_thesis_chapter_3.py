@@ -72,9 +72,9 @@ def test_figure_3_2_threshold_parts_the_informative_table_from_the_others():
             for own in ("f7 f8 f11 f12 f13 f14", "f9 f10 f15 f16 f17 f18")
         ]
     )
-    _, entropy = site.segment_table.block_entropy(parse("<table><tr><td>f1</table><table><tr><td>f7"), "tables")
+    _, entropy = site.part("segments").block_entropy(parse("<table><tr><td>f1</table><table><tr><td>f7"), "tables")
     assert entropy[[2, 6]].tolist() == [1.0, 0.0]
-    assert site.segment_table.threshold_of("tables") == 0.0
+    assert site.part("segments").threshold_of("tables") == 0.0
 
 
 def test_greedy_threshold_by_hand():

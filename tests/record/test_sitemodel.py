@@ -84,7 +84,7 @@ def test_a_model_without_the_part_that_a_method_wants_says_so():
 
 
 def test_a_part_that_there_is_not_is_refused():
-    with pytest.raises(ModelError, match="no part trees"):
+    with pytest.raises(SettingsError, match="no part 'trees'"):
         webwinnow.learn(["<p>a"], parts=frozenset({"trees"}))
 
 

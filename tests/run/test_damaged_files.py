@@ -6,11 +6,10 @@ import json
 import shutil
 from pathlib import Path
 from random import Random
-from subprocess import CompletedProcess
 
 import pytest
 from modelfiles import with_header
-from warmcommand import run_command
+from warmcommand import command as run
 
 import webwinnow
 
@@ -44,10 +43,6 @@ MADE = [
     "index records.jsonl -o index -q",
 ]
 NAMES = ("apple pear orchard harvest cider blossom frost".split(), "harbour anchor vessel captain mast rigging".split())
-
-
-def run(*words: str, cwd: Path) -> CompletedProcess[str]:
-    return run_command(*words, cwd=cwd, capture_output=True, text=True, timeout=240)
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ import pytest
 import zstandard
 
 from webwinnow.counted import counted
-from webwinnow.errors import InputError
 from webwinnow.page.records import PageRecord
 from webwinnow.record.fields import record_line
 from webwinnow.run import unpacking
@@ -169,13 +168,6 @@ def test_parts_are_read_back_as_they_were_written(tmp_path: Path) -> None:
     assert [record_line(record) for record in again] == [record_line(record) for record in records]
     assert again[2]["keywords"] == []
     assert "markdown" not in again[2]
-
-
-def test_a_damaged_part_is_named(tmp_path: Path) -> None:
-    part = tmp_path / "1.jsonl"
-    part.write_bytes(record_line({"url": "x"}) + b'{"url": "y')
-    with pytest.raises(InputError, match=r"1\.jsonl: line 2 is damaged"):
-        list(read_parts([part]))
 
 
 def test_a_record_is_one_line_of_utf_8_whatever_it_holds() -> None:

@@ -5,14 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from warmcommand import run_command
-
-
-def command(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return run_command(*arguments, capture_output=True, text=True)
+from warmcommand import command
 
 
 def site() -> bytes:

@@ -28,6 +28,8 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import IO, Any
 
+from warmworker import prepare
+
 HASH_SEEDS = ("1", "2")
 NEEDED_LATER = (
     "typer._adapters",
@@ -41,6 +43,8 @@ NEEDED_LATER = (
 """Modules that commands import when they need them."""
 READ_AT_START = ("PYTHON", "LC_", "LANG", "OMP_", "OPENBLAS_", "MKL_")
 """Variables that an interpreter or its libraries read when they start: another value needs another interpreter."""
+ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+"""As workers have it: they share the libraries that the server has loaded."""
 COLD = [sys.executable, "-m", "webwinnow"]
 MOST_BYTES = 1 << 20
 
@@ -66,6 +70,13 @@ def run_command(
     return done
 
 
+def command(*arguments: object, code: int | None = None, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run `webwinnow ARGUMENTS` and return what it wrote, as text; it must end with `code` if that is given."""
+    done = run_command(*arguments, **({"capture_output": True, "encoding": "utf-8"} | options))
+    assert code in (None, done.returncode), done.stderr
+    return done
+
+
 def _read_at_start(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environment.items() if name.startswith(READ_AT_START)}
 
@@ -87,7 +98,7 @@ class CommandServer:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
-                env=os.environ | {"PYTHONHASHSEED": hash_seed},
+                env=os.environ | ONE_THREAD | {"PYTHONHASHSEED": hash_seed},
             )
         atexit.register(self.close)
 
@@ -218,6 +229,8 @@ def wait_for_a_command(wire: socket.socket) -> dict[str, Any]:
         os.close(file)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     request: dict[str, Any] = json.loads(message)
+    if "--worker-memory" not in request["arguments"]:  # which limits an address space: ours has every library
+        prepare()
     return request
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from webwinnow.errors import ModelError, SettingsError
+from webwinnow.methods.method_template import TemplateSettings
+from webwinnow.methods.registry import CleaningSettings
 from webwinnow.page.parsing import parse
 from webwinnow.site import modelstore
 from webwinnow.site.epochs import EPOCHS, familiarity, join_epoch
@@ -69,7 +71,7 @@ def test_a_redesigned_site_is_noticed_and_learned_anew_even_if_it_says_the_same(
 
 def test_familiarity_is_the_share_of_blocks_at_known_places():
     mixed = SiteSums.merge([sums_of(range(4)), sums_of(range(4, 8), "new")])
-    assert familiarity(sums_of(range(20, 22)).blocks(), mixed.blocks()) == pytest.approx(0.5, abs=0.01)
+    assert familiarity(sums_of(range(20, 22)).blocks.sums(), mixed.blocks.sums()) == pytest.approx(0.5, abs=0.01)
 
 
 def test_a_folder_keeps_the_newest_epochs(tmp_path):
@@ -207,12 +209,12 @@ def zipped(files):
 
 
 def test_a_new_epoch_has_the_pagelets_of_the_last_one():
-    settings = PageletSettings(links=2)
-    earlier, both = (SiteSums("a.example", pagelets=settings) for _ in range(2))
+    settings = CleaningSettings(template=TemplateSettings(links=2))
+    earlier, both = (SiteSums("a.example", settings=settings) for _ in range(2))
     for number in range(20):
         both.add(page(number))
         if number < 10:
             earlier.add(page(number))
     epoch = join_epoch([earlier], crawl(range(10, 20)))
     assert epoch.model.to_bytes() == LearnedSite.of(both).to_bytes()
-    assert join_epoch([earlier], crawl(range(10), "new")).sums.pagelet_settings == settings
+    assert join_epoch([earlier], crawl(range(10), "new")).sums.learned["pagelets"].how == PageletSettings(links=2)

@@ -64,7 +64,7 @@ def test_sst_keeps_the_words_that_the_published_algorithm_keeps(pages, more, thr
         threshold=threshold, min_pages=1, gamma=gamma, overlap=overlap, attenuation=attenuation, epsilon=epsilon
     )
     settings = CleaningSettings(sst=own)
-    model = SiteModel.learn([parse(page.html()) for page in pages], parts=frozenset({"sst"}), joins=settings.joins)
+    model = SiteModel.learn([parse(page.html()) for page in pages], parts=frozenset({"sst"}), settings=settings)
     found = model.noise_map("sst", own.noise).importance.composite[0]
     assert abs(found - oracle.root.importance) < TOLERANCE
     for page in [*pages, Tag("body", pages[0].attr, [*pages[0].inside, *more])]:

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from webwinnow import ModelError, parse
 from webwinnow.page.fingerprints import exact_fingerprint
 from webwinnow.page.markup import style_hash
+from webwinnow.page.page import Page
 from webwinnow.page.tree import PageTree
-from webwinnow.site.alignedtree import AlignedMap, finish_aligned
+from webwinnow.site.alignedtree import AlignedFinisher, AlignedMap
 from webwinnow.site.importance import feature_entropy
 from webwinnow.site.mapping import NOWHERE, SiteMap
-from webwinnow.site.sitetree import finish
+from webwinnow.site.sitetree import Finisher, finish
 from webwinnow.site.styletree import (
     ALIGNED_CUT,
     CST_CUT,
@@ -101,21 +102,20 @@ def test_a_tree_is_what_sorting_all_rows_gives(site, cut):
 
 
 @given(sites)
-def test_cuts_grown_together_are_those_grown_alone(site):
+def test_a_tree_that_was_read_in_between_grows_on(site):
     trees = [parse(page) for page in site]
-    grower = Grower(SST_CUT, ALIGNED_CUT, CST_CUT)
-    for tree in trees:
-        grower.add(tree)
-        grower.tree(SST_CUT)
     for cut in (SST_CUT, ALIGNED_CUT, CST_CUT):
-        assert grower.tree(cut) == StyleTree.grow(trees, cut)
+        grower = Grower(cut)
+        for tree in trees:
+            grower.add(Page(tree))
+            grower.tree()
+        assert grower.tree() == StyleTree.grow(trees, cut)
 
 
 @given(sites, pages(), st.sampled_from([SST_CUT, ALIGNED_CUT, CST_CUT]))
 def test_a_page_is_mapped_along_the_paths_of_the_tree(site, page, cut):
-    finished = (finish_aligned if cut == ALIGNED_CUT else finish)(
-        StyleTree.grow([parse(learned) for learned in site], cut)
-    )
+    finisher = AlignedFinisher if cut == ALIGNED_CUT else Finisher
+    finished = finisher(StyleTree.grow([parse(learned) for learned in site], cut)).finished()
     tree = parse(page)
     cutting = elements_of_page(tree, cut)
     places = zip(
@@ -143,7 +143,7 @@ def test_a_page_is_mapped_along_the_paths_of_the_tree(site, page, cut):
 
 @given(sites, pages())
 def test_elements_found_for_a_page_stand_below_one_another_and_once_only(site, page):
-    finished = finish_aligned(StyleTree.grow([parse(learned) for learned in site], ALIGNED_CUT))
+    finished = AlignedFinisher(StyleTree.grow([parse(learned) for learned in site], ALIGNED_CUT)).finished()
     tree = parse(page)
     found = AlignedMap(finished).locate(tree, elements_of_page(tree, ALIGNED_CUT))
     known = np.flatnonzero(found != NOWHERE)[1:]
@@ -153,7 +153,7 @@ def test_elements_found_for_a_page_stand_below_one_another_and_once_only(site, p
 
 def test_one_more_box_does_not_part_a_page_from_its_site():
     pages = [f"<body><div class=menu><b>Home</b></div><div class=text><b>story {n}</b></div>" for n in range(4)]
-    finished = finish_aligned(StyleTree.grow(map(parse, pages), ALIGNED_CUT))
+    finished = AlignedFinisher(StyleTree.grow(map(parse, pages), ALIGNED_CUT)).finished()
     tree = parse(f"<body class=special><p><b>Breaking</b></p>{pages[0][6:]}")
     found = AlignedMap(finished).locate(tree, elements_of_page(tree, ALIGNED_CUT))
     assert found[tree.tagged("p")].tolist() == [NOWHERE]

@@ -12,7 +12,7 @@ import pytest
 from webwinnow.errors import InputError
 from webwinnow.storage.atomic import atomic_file, atomic_folder, write_file
 from webwinnow.storage.database import open_database, read_note, transaction, write_note
-from webwinnow.storage.frames import LONG_BYTES, read_frame, write_frame
+from webwinnow.storage.encoding import LONG_BYTES, read_frame, write_frame
 
 SCHEMA = "CREATE TABLE page (url TEXT PRIMARY KEY)"
 

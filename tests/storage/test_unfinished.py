@@ -19,7 +19,7 @@ from webwinnow.storage.atomic import atomic_file, atomic_folder, scratch_folder,
 KILLED_WRITER = """
 import os, sys
 from pathlib import Path
-from webwinnow.storage import atomic_file, atomic_folder
+from webwinnow.storage.atomic import atomic_file, atomic_folder
 path = Path(sys.argv[1])
 if sys.argv[2] == "file":
     with atomic_file(path) as file:

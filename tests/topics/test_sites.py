@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
+from functools import partial
 from pathlib import Path
 
 import pytest
-from warmcommand import run_command
+from crawlfiles import jsonl
+from warmcommand import command
 
 from webwinnow import parse
 from webwinnow.topics.sitetopics import SiteTopics
@@ -18,8 +19,7 @@ TEXTS = {
 }
 
 
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return run_command("sites", *arguments, capture_output=True, encoding="utf-8")
+run = partial(command, "sites")
 
 
 def rows(name: str, topic: str, **more: object) -> list[dict[str, object]]:
@@ -32,11 +32,6 @@ def rows(name: str, topic: str, **more: object) -> list[dict[str, object]]:
         | more
         for k, text in enumerate(TEXTS[topic])
     ]
-
-
-def jsonl(path: Path, pages: list[dict[str, object]]) -> Path:
-    path.write_text("".join(json.dumps(page) + "\n" for page in pages), encoding="utf-8")
-    return path
 
 
 @pytest.fixture(scope="module")

@@ -7,19 +7,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Unpack
+from typing import Annotated, Any, Final, NamedTuple, Unpack
 
 import numpy as np
 
 from webwinnow.classify.classmodel import ClassModel
-from webwinnow.errors import SettingsError, check_range
-from webwinnow.features.featurefile import WeighedPage, weighed_pages
+from webwinnow.errors import SettingsError
+from webwinnow.features.run import WeighedPage, weighed_pages
 from webwinnow.features.vectors import VectorBuilder
 from webwinnow.page.urls import SiteKey
 from webwinnow.record.fields import Field, FieldKind, Fields
 from webwinnow.run.outputs import check_apart, check_output, output_format, write_output
 from webwinnow.run.parsedcollection import OpenOptions, ParsedCollection
 from webwinnow.run.settings import CollectionSettings
+from webwinnow.settings import Settings, share
 
 PAGES_AT_ONCE: Final = 1000
 """Pages that are classified at once, so that memory does not grow with the input."""
@@ -67,18 +68,15 @@ def class_fields(depth: int) -> Fields:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Certainty:
+class Certainty(Settings):
     """When a page has a class.
 
     - `none`: least probability of none of the classes for that answer; None for no such answer.
     - `least`: least probability of the class.
     """
 
-    none: float | None = None
-    least: float = 0.0
-
-    def __post_init__(self) -> None:
-        check_range(self, "none", "least", least=0, most=1)
+    none: Annotated[float | None, share("Least probability of none of the classes for that answer.")] = None
+    least: Annotated[float, share("Least probability of the class.")] = 0.0
 
     def why_none(self, probability: float, none: float) -> str | None:
         """Why a page has no class, or None if it has one."""

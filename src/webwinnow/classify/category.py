@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.errors import SettingsError, check_range
+from webwinnow.errors import SettingsError
 from webwinnow.methods.method_docview import FeatureVector
+from webwinnow.settings import Settings, setting
 from webwinnow.storage.modelfile import ModelFormat, SavedModel, is_within
 
 SHOWN = 3
@@ -22,17 +23,14 @@ _DTYPES = {"key": "u8", "row": "i4", "feature": "i4", "weight": "f4", "category"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CategorySettings:
+class CategorySettings(Settings):
     """`features`: the number kept of those that chi-square ranks; `neighbours`: the number of training pages that vote.
 
     Ours: the paper names neither (Yang and Liu 1999, which it follows, take 45 neighbours of 7,769 stories).
     """
 
-    features: int = 5_000
-    neighbours: int = 15
-
-    def __post_init__(self) -> None:
-        check_range(self, "features", "neighbours", least=1)
+    features: Annotated[int, setting("Features kept.", least=1)] = 5_000
+    neighbours: Annotated[int, setting("Training pages that vote.", least=1)] = 15
 
 
 @dataclass(frozen=True, slots=True, eq=False)

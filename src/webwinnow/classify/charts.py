@@ -28,8 +28,8 @@ LETTER = 6.7
 
 def confusion_chart(scores: ClassScores) -> Markup:
     """A confusion matrix: right predictions green, wrong ones red, shaded by the share of the row."""
-    there = np.flatnonzero(scores.pages + scores.confusion.sum(axis=0))
-    order = sorted(there.tolist(), key=lambda c: (-int(scores.pages[c]), scores.classes[c]))
+    used = scores.pages + scores.confusion.sum(axis=0) > 0
+    order = [c for c in scores.largest(len(used)) if used[c]]
     shown = sorted(order[:MOST_CLASSES], key=lambda c: scores.classes[c])
     names = [scores.classes[c] for c in shown]
     size = next(pixels for most, pixels in CELL_SIZES if len(shown) <= most)

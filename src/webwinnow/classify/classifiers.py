@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from webwinnow.counted import counted
 from webwinnow.errors import MissingExtra, SettingsError, check_range
+from webwinnow.features.vectors import check_csr
 from webwinnow.storage.modelfile import is_within
 
 Rows = Any
@@ -362,16 +363,6 @@ def chi_square(
     top = pages * np.square(a * d - c * b)
     found: NDArray[np.float64] = np.divide(top, bottom, out=np.zeros_like(a), where=bottom > 0)
     return found
-
-
-def check_csr(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], shape: tuple[int, int]) -> None:
-    """Raise `ValueError` unless these are the arrays of a CSR matrix of finite numbers."""
-    if len(indptr) != shape[0] + 1 or indptr[0] != 0 or indptr[-1] != len(data) or (np.diff(indptr) < 0).any():
-        raise ValueError("indptr does not split the data into rows")
-    if len(indices) != len(data) or not is_within(indices, shape[1]):
-        raise ValueError("indices are not columns")
-    if not np.isfinite(data).all():
-        raise ValueError("some values are not finite numbers")
 
 
 def probabilities(scores: NDArray[np.float64], slope: float) -> NDArray[np.float64]:

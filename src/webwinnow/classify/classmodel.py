@@ -129,11 +129,11 @@ class ClassModel(SavedModel):
     ) -> ClassModel:
         """The model of a classifier that was fitted to a matrix, with the columns that it uses."""
         columns = classifier.columns_
-        own = copy.copy(classifier)
-        own.columns_, own.width_, own.held_out_ = np.arange(len(columns)), len(columns), None
+        chosen = copy.copy(classifier)
+        chosen.columns_, chosen.width_, chosen.held_out_ = np.arange(len(columns)), len(columns), None
         return cls(
             method=method,
-            classifier=own,
+            classifier=chosen,
             keys=matrix.keys[columns],
             names=tuple(matrix.vocabulary[column] for column in columns.tolist()),
             rarity=np.zeros(0) if matrix.rarity is None else matrix.rarity[columns],
@@ -157,7 +157,7 @@ class ClassModel(SavedModel):
         site model has the part `cst`; and by their counts otherwise. A page without a word of the model has no class.
         """
         tree, site = (page, None) if isinstance(page, PageTree) else (page.tree, page.model)
-        if weights is None and self.vectors.learns_sites and site is not None and site.cst is not None:
+        if weights is None and self.vectors.learns_sites and site is not None and "cst" in site.parts:
             weights = site.feature_weights(self.vectors.weights)
         builder = VectorBuilder(self.vectors)
         builder.add("", tree, weights)
@@ -170,12 +170,12 @@ class ClassModel(SavedModel):
         return PageClass(label, round(float(probability[best]), 6), none)
 
     def to_bytes(self) -> bytes:
-        own = self.classifier
+        classifier = self.classifier
         about = {
             "method": self.method,
-            "settings": own.settings,
-            "classes": own.classes_.tolist(),
-            "slope": own.slope_,
+            "settings": classifier.settings,
+            "classes": classifier.classes_.tolist(),
+            "slope": classifier.slope_,
             "names": self.names,
             "vectors": asdict(self.vectors),
             "separator": self.separator,
@@ -183,7 +183,7 @@ class ClassModel(SavedModel):
             "about": self.about,
         }
         return self.file_format.pack(
-            about, {"key": self.keys, "rarity": self.rarity, "prior": own.prior_} | own.to_arrays()
+            about, {"key": self.keys, "rarity": self.rarity, "prior": classifier.prior_} | classifier.to_arrays()
         )
 
     @classmethod
@@ -244,5 +244,5 @@ def _vector_settings(plain: Any) -> VectorSettings:
     if not isinstance(plain.get("weighting"), str):
         raise ValueError("its weighting has no name")
     weights = CstWeightSettings(**plain["weights"])
-    stops = StopList.from_plain(plain.get("stop_list", {"own": None}))  # older files have none
+    stops = StopList.from_plain(plain["stop_list"])
     return VectorSettings(**plain | {"kinds": tuple(plain["kinds"]), "weights": weights, "stop_list": stops})

@@ -19,6 +19,7 @@ from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import finish, shown_progress
 from webwinnow.counted import counted, printable
 from webwinnow.errors import SettingsError
+from webwinnow.features.options import Kinds, Weighting, weight_settings
 from webwinnow.features.vectors import VectorSettings
 from webwinnow.judge.tasks import DEFAULT_TASK, task_of
 from webwinnow.methods.registry import DEFAULT_METHOD
@@ -55,8 +56,8 @@ def train(
     ] = None,
     neighbours: Annotated[int, opt.setting("Training pages that vote (knn, docview).")] = NEIGHBOURS,
     cost: Annotated[float, opt.setting("svm: C, the cost of a training page on the wrong side.")] = COST,
-    weighting: opt.Weighting = "cst",
-    kinds: opt.Kinds = "words",
+    weighting: Weighting = "cst",
+    kinds: Kinds = "words",
     stop_words: opt.StopWords = None,
     separator: Annotated[
         str, opt.setting("Separator of the names of a path in a label (science/physics); '' for none.")
@@ -133,7 +134,7 @@ def train(
             kinds=opt.names_in(kinds),
             stop_list=opt.stop_list(stop_words),
             weighting=weighting,
-            weights=opt.weight_settings(set_, weighting),
+            weights=weight_settings(set_, weighting),
         ),
         seed=seed,
     )
@@ -237,16 +238,15 @@ def _training_summary(trained: Trained) -> list[str]:
 
 
 def _table(scores: ClassScores) -> list[str]:
-    order = sorted(range(len(scores.classes)), key=lambda c: (-int(scores.pages[c]), scores.classes[c]))
-    shown = sorted(order[:SHOWN_CLASSES], key=lambda c: scores.classes[c])
+    shown = sorted(scores.largest(SHOWN_CLASSES), key=lambda c: scores.classes[c])
     names = [printable(scores.classes[c])[:LONGEST_NAME] for c in shown]
     width = max([5, *map(len, names)])
     lines = [f"  {'class':<{width}}  {'pages':>7}  precision  recall      F"]
     for c, name in zip(shown, names, strict=True):
         row = f"{scores.precision[c]:>9.3f}  {scores.recall[c]:>6.3f}  {scores.f[c]:.3f}"
         lines.append(f"  {name:<{width}}  {int(scores.pages[c]):>7,}  {row}")
-    if len(order) > SHOWN_CLASSES:
-        more = counted(len(order) - SHOWN_CLASSES, "more class", "more classes")
+    if len(scores.classes) > SHOWN_CLASSES:
+        more = counted(len(scores.classes) - SHOWN_CLASSES, "more class", "more classes")
         lines.append(f"  and {more}, of fewer pages (--report, --scores)")
     return lines
 

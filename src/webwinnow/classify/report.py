@@ -110,7 +110,7 @@ def _charts(trained: Trained) -> Iterator[Section | list[Section]]:
 
 
 def _classes(scores: ClassScores) -> Section:
-    order = sorted(range(len(scores.classes)), key=lambda c: (-int(scores.pages[c]), scores.classes[c]))[:MOST_ROWS]
+    order = scores.largest(MOST_ROWS)
     rows = [
         [
             scores.classes[c],

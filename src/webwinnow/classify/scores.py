@@ -34,6 +34,10 @@ class ClassScores:
         found: NDArray[np.int64] = self.confusion.sum(axis=1)
         return found
 
+    def largest(self, most: int) -> list[int]:
+        """The classes with the most pages, the most first; ties by name."""
+        return sorted(range(len(self.classes)), key=lambda c: (-int(self.pages[c]), self.classes[c]))[:most]
+
     @property
     def right(self) -> NDArray[np.int64]:
         """Pages of each class that were classified correctly."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from webwinnow.classify.category import CategoryModel
 from webwinnow.record.fields import Field
 from webwinnow.run.stages import Stage
-
-if TYPE_CHECKING:
-    from webwinnow.run.settings import RunSettings
 
 
 class CategoryStage(Stage):
@@ -18,10 +16,15 @@ class CategoryStage(Stage):
 
     fields = (Field("category", about="the content category, if a model of categories was given", after="genre"),)
 
-    def __init__(self, settings: str, run: RunSettings) -> None:
-        super().__init__(settings, run)
-        self.categories: CategoryModel = CategoryModel.load(Path(settings))
-        self.cleaning = self.categories.cleaning
+    @cached_property
+    def categories(self) -> CategoryModel:
+        """The model."""
+        return CategoryModel.load(Path(self.settings))
+
+    @property
+    def cleaning(self) -> dict[str, Any]:
+        """How its pages were cleaned."""
+        return self.categories.cleaning
 
     def check(self, *, is_cluster: bool) -> None:
         """Raise `SettingsError` if the model was trained with pages that were cleaned in another way."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,19 +14,22 @@ from webwinnow.run.stages import Stage
 from webwinnow.site.featureweights import FeatureWeights
 
 if TYPE_CHECKING:
+    from webwinnow.classify.classmodel import ClassModel
     from webwinnow.page.tree import PageTree
-    from webwinnow.run.settings import RunSettings
 
 
 class ClassStage(Stage):
     """Predicts classes. Its setting is the file of a model."""
 
-    def __init__(self, settings: str, run: RunSettings) -> None:
+    weights: FeatureWeights | None = None
+    """Those of the words of the current site."""
+
+    @cached_property
+    def model(self) -> ClassModel:
+        """The model."""
         from webwinnow.classify.classmodel import ClassModel  # noqa: PLC0415 (an optional extra)
 
-        super().__init__(settings, run)
-        self.model = ClassModel.load(Path(settings))
-        self.weights: FeatureWeights | None = None
+        return ClassModel.load(Path(self.settings))
 
     def check(self, *, is_cluster: bool) -> None:
         """Raise `SettingsError` where pages could not be classified as `classify apply` does."""

@@ -32,10 +32,11 @@ from webwinnow.classify.classmodel import METHODS, SEPARATOR, ClassModel, Taxono
 from webwinnow.classify.scores import ClassScores, Reliability
 from webwinnow.counted import counted
 from webwinnow.errors import InputError, SettingsError
-from webwinnow.features.featurefile import weighed_pages
+from webwinnow.features.run import weighed_pages
 from webwinnow.features.vectors import VectorBuilder, VectorSettings
 from webwinnow.methods.method_docview import FeatureVector
 from webwinnow.page.records import PageRecord
+from webwinnow.plugins import meant
 from webwinnow.run.outputparts import clean_all
 from webwinnow.run.pagestore import PageRow, read_parts
 from webwinnow.run.parsedcollection import OpenOptions, ParsedCollection
@@ -69,7 +70,7 @@ class ClassifySettings:
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
-            raise SettingsError(f"no method {self.method!r}; there are: {', '.join(METHODS)}")
+            raise SettingsError(f"there is no classifier {self.method!r}; {meant(self.method, list(METHODS))}")
         self.classifier()
 
     def classifier(self) -> LinearSVM | ChiSquareNeighbours:

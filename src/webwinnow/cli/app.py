@@ -62,7 +62,7 @@ class _LazyGroup(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """List the commands with the first sentence of each one's help, read from its source: none is imported."""
-        listed = [(name, *_described(name, module)) for name, module in plugins.built_in("command").items()]
+        listed = [(name, *described(name, module)) for name, module in plugins.built_in("command").items()]
         listed += [
             (name, f"From {module.partition('.')[0]}.", "Plug-ins")
             for name, module in plugins.installed("command").items()
@@ -84,7 +84,7 @@ class _LazyGroup(TyperGroup):
                 raise typer.Exit from None
 
 
-def _described(name: str, module: str) -> tuple[str, str]:
+def described(name: str, module: str) -> tuple[str, str]:
     """The first paragraph of a command's help and its panel, from the source of its module."""
     source = Path(__file__).parents[1].joinpath(*module.split(".")[1:]).with_suffix(".py").read_text(encoding="utf-8")
     function = name.replace("-", "_")

@@ -13,6 +13,7 @@ from webwinnow import __version__
 from webwinnow.cli.installation import Examination, Finding, examine
 from webwinnow.cli.terminal import finish
 from webwinnow.counted import counted, printable
+from webwinnow.settings import IN_AND_OUT
 
 PANEL = "Help"
 
@@ -22,7 +23,7 @@ HEADS = {"required": "Required", "extras": "Extras", "programs": "Programs", "ma
 
 def doctor(
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON, one object per line.", rich_help_panel="Output")
+        bool, typer.Option("--json", help="Print JSON, one object per line.", rich_help_panel=IN_AND_OUT)
     ] = False,
 ) -> None:
     """Report what this installation can do: versions, compiled parts, extras, programs, disk space, memory and cores.

@@ -50,8 +50,8 @@ def merge(
     with stoppable(UNCHANGED), scratch_folder(out.absolute().parent) as scratch:
         merged, sites = ModelFolder(scratch, make=True), []
         for _, files in sorted(found.items()):
-            sums = SiteSums.merge(map(SiteSums.load, files))
-            merged.save(sums.site, cleaning.learned(sums).to_bytes(), sums.to_bytes())
+            sums = SiteSums.merge(SiteSums.load(file, cleaning) for file in files)
+            merged.save(sums.site, LearnedSite.of(sums).to_bytes(), sums.to_bytes())
             sites.append(sums.site)
         target = ModelFolder(out, make=True)  # once all could be merged
         with target.writing():
@@ -110,7 +110,7 @@ def show(
         lines = [
             f"{model.shown_name}: {counted(model.pages, 'page')}"
             + "".join(
-                f"; {name} {counted(len(model.noise_tree(name)), 'element')}, threshold {model.thresholds[name]:.3f}"
+                f"; {name} {counted(len(model.part(name)), 'element')}, threshold {model.thresholds[name]:.3f}"
                 for name in model.noise_trees
             )
             for model in _readable_models(open_models(path), damaged.append)

@@ -6,28 +6,26 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO, Literal
+from typing import Annotated, Any, BinaryIO, Literal
 
 import typer
 
+from webwinnow import plugins
 from webwinnow.cli import options as opt
 from webwinnow.counted import printable
-from webwinnow.crawl.settings import RenderWhen
 from webwinnow.errors import InputError, PageRefused, SettingsError
-from webwinnow.judge.tasks import DEFAULT_TASK, task_of
-from webwinnow.methods.registry import DEFAULT_METHOD
-from webwinnow.page.parsing import ParseLimits, parse
+from webwinnow.page.parsing import parse
 from webwinnow.page.records import Dropped, PageRecord
-from webwinnow.page.urls import SiteKey, is_web_link
+from webwinnow.page.urls import SiteKey
 from webwinnow.record.cleaner import Cleaner, CleanPage
-from webwinnow.run.readers import HEAD_BYTES, surely_no_page
+from webwinnow.run.readers import HEAD_BYTES, Reader, surely_no_page
+from webwinnow.run.settings import RunSettings
 from webwinnow.run.unpacking import ReadLimits, UnpackedStream
+from webwinnow.settings import IN_AND_OUT
 from webwinnow.site.learned import LearnedSite, limits_for
 
-if TYPE_CHECKING:
-    from webwinnow.crawl.guard import AddressGuard
-
 PANEL = "Clean"
+URLS: Reader = plugins.load("reader", "url").READER
 
 PageFormat = Literal["text", "markdown", "html", "json"]
 STDIN = "-"
@@ -36,6 +34,13 @@ SHOWN_CAUSES = 3
 """Causes of a block's score that --explain shows."""
 
 
+@opt.settings_options(
+    RunSettings,
+    URLS.settings,
+    shown={"limits.max_bytes": IN_AND_OUT},
+    only="run.method page.favor run.task page.comments selection.keep selection.drop selection.tables run.site_by "
+    "limits.max_bytes crawl.render crawl.render_set guard.allow_private guard.allow guard.routes",
+)
 def page(
     context: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE|URL|-", help="An HTML file, a URL, or - for standard input.")],
@@ -43,27 +48,14 @@ def page(
     explain: Annotated[
         bool, opt.writing("Show on stderr, for each block, whether it is kept, its score and what caused it.")
     ] = False,
-    method: opt.Method = DEFAULT_METHOD,
-    favor: opt.Favoring = None,
-    task: opt.Task = DEFAULT_TASK,
-    comments: opt.Comments = None,
-    keep: opt.Keep = None,
-    drop: opt.Drop = None,
-    tables: opt.Tables = True,
     models: opt.Models = None,
     set_: opt.Settings = None,
     stop_words: opt.StopWords = None,
     url: Annotated[str, opt.reading("URL of the page: resolves relative links and names the page's site.")] = "",
-    site_by: opt.SiteBy = "host",
     content_type: Annotated[
         str | None, opt.reading("Content-Type header of the page; it may name the charset.")
     ] = None,
-    max_bytes: opt.MaxBytes = opt.MAX_BYTES,
-    render: opt.Render = "never",
-    render_set: opt.RenderSet = None,
-    allow_private: opt.AllowPrivate = False,
-    allow: opt.Allow = None,
-    resolve: opt.Resolve = None,
+    **_: Any,
 ) -> None:
     """Turn one page into text, Markdown, sanitised HTML or its record.
 
@@ -78,39 +70,37 @@ def page(
         webwinnow page https://example.org/app --render
         webwinnow page article.html --url https://example.org/a --models models --explain
     """
-    limits = ParseLimits(max_bytes=max_bytes)
-    opt.check_learns(context, method)
-    if not is_web_link(file) and render == "never":
-        opt.check_needs(context, "a URL to fetch or --render", "allow_private", "allow", "resolve")
-    if allow or resolve:
-        opt.guard_of(allow_private, allow, resolve)  # a wrong value is an error wherever the page is from
-    rendering = opt.check_rendering(render, render_set)
-    key = SiteKey.parse(site_by)
+    chosen = opt.Chosen(context, RunSettings, URLS.settings, pairs=set_)
+    if stop_words is not None:
+        chosen.suppose_stop_words(stop_words)
+    settings = chosen.settings(RunSettings)
+    chosen.check_method(settings.method)
+    opt.check_learns(context, settings.method)
+    fetching = chosen.settings(URLS.settings, max_size=max(1, settings.limits.max_bytes), retries=1)
+    is_rendered = fetching.render != "never"
+    if not URLS.takes(file) and not is_rendered:
+        chosen.refuse("without a URL to fetch or --render", "guard")
+    if not is_rendered:
+        chosen.refuse("without --render or --render=auto", "crawl.render_set")
+    key = settings.site_by
     if key.by == "column":
         raise SettingsError(
             "--site-by column: a single page has no columns; expected host, domain, prefix:N, all or none"
         )
     if models is not None:
         key.check_sites("cleaning with models")
-    settings = opt.cleaning_settings(set_, favor, comments, stop_words, method=method)
-    selection = opt.selection_of(keep, drop, tables=tables)
-    cleaner = Cleaner.of(method, settings, task_of(task), kinds=explain, selection=selection)
-    if is_web_link(file):
-        from webwinnow.crawl.crawling import fetch_page  # noqa: PLC0415 (only for a URL)
-        from webwinnow.crawl.settings import CrawlSettings  # noqa: PLC0415 (only for a URL)
-
-        guard = opt.guard_of(allow_private, allow, resolve)
-        asked = CrawlSettings(guard=guard, max_size=max(1, max_bytes), retries=1, render=render, render_set=rendering)
-        fetched = fetch_page(file, asked)
+    cleaner = Cleaner.of(settings.method, settings.cleaning, settings.task, kinds=explain, selection=settings.selection)
+    if URLS.takes(file):
+        fetched = URLS.page(file, fetching)
         url = url or fetched.url
         if not fetched.layout:
             fetched = replace(fetched, content_type=content_type or fetched.content_type)
     else:
-        fetched = PageRecord(url=url, body=_read(file, max_bytes), content_type=content_type)
-        if render != "never":
-            fetched = _rendered(fetched, opt.guard_of(allow_private, allow, resolve), render, rendering)
+        fetched = PageRecord(url=url, body=_read(file, settings.limits.max_bytes), content_type=content_type)
+        if is_rendered:
+            fetched = URLS.rendered(fetched, fetching)
     model = None if models is None else _model(models, key, url)
-    limits = limits_for(model, limits)
+    limits = limits_for(model, settings.limits)
     tree = parse(fetched.body, url, content_type=fetched.content_type, limits=limits, layout=fetched.layout)
     clean = cleaner.clean(tree, model)
     if format == "json":
@@ -138,14 +128,6 @@ def _model(models: Path, site_by: SiteKey, url: str) -> LearnedSite | None:
         named = f"the site {site!r}" if site else "pages without a web address; give the page's with --url"
         sys.stderr.write(f"webwinnow: {models} has no model of {named}; the page is cleaned without one\n")
     return found
-
-
-def _rendered(page: PageRecord, guard: AddressGuard, when: RenderWhen, chosen: tuple[str, ...]) -> PageRecord:
-    """The page after rendering. Its other files are requested if it has a URL."""
-    from webwinnow.crawl.browser.renderer import render_file  # noqa: PLC0415 (an optional extra)
-    from webwinnow.crawl.browser.settings import RenderSettings  # noqa: PLC0415 (an optional extra)
-
-    return render_file(page, guard, always=when == "all", settings=RenderSettings.of_pairs(chosen, browsers=1))
 
 
 def _read(file: str, max_bytes: int) -> bytes:

@@ -25,10 +25,10 @@ from webwinnow.platforms import cpu_count
 State = Literal["ok", "missing", "broken"]
 
 KERNELS: Final = """
-_htmlnames _htmltokens _htmltree _layout _memory _nodes _sections _structures _textquality _treebytes _words
-cleaning._judging docview._view
-pagemeta._finding pagemodel._genre pagemodel._scoring render._text replicas._sketches site._mapping site._structuremap
-site._styles sitemining.hmt._passes
+judge._genre judge._judging judge._scoring methods._view page._finding page._htmlnames page._htmltokens
+page._htmltree page._layout page._memory
+page._nodes page._sections page._structures page._treebytes page._words record._text record._textquality
+replicas._sketches site._mapping site._structuremap site._styles site.hmt._passes
 """.split()
 """The compiled parts."""
 TRAINED: Final = """

@@ -6,40 +6,47 @@ option: `out("an .npz file")`. The help of such an option starts with the same w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import asdict, fields, replace
+from collections.abc import Callable, Collection, Iterable, Mapping
+from copy import copy
+from dataclasses import fields
 from functools import partial
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import typer
 from typer.models import OptionInfo
 
-from webwinnow.crawl.settings import RenderWhen, ScopeKind
 from webwinnow.errors import MissingExtra, SettingsError
-from webwinnow.features.vectors import FEATURE_KINDS, VectorSettings
 from webwinnow.judge.models import Favor
-from webwinnow.judge.selection import Selection
-from webwinnow.judge.tasks import TASKS
-from webwinnow.methods.registry import CleaningSettings, check_read_by, check_settings, method_named, method_names
+from webwinnow.judge.page import PageSettings
+from webwinnow.methods.registry import CleaningSettings, check_read_by, check_settings, method_named
 from webwinnow.page.parsing import ParseLimits
 from webwinnow.page.urls import SiteKey
 from webwinnow.page.words import StopList
-from webwinnow.platforms import MOST_JOBS
-from webwinnow.record.textquality import QualityRules
-from webwinnow.run.settings import CollectionSettings
-from webwinnow.settings import PANELS, Declared, declared, full_name, split_pair, unknown_setting
+from webwinnow.run.settings import CollectionSettings, RunSettings
+from webwinnow.settings import (
+    CRAWL,
+    IN_AND_OUT,
+    KEEP,
+    METHOD,
+    PANELS,
+    RUN,
+    SITE,
+    Declared,
+    declared,
+    full_name,
+    split_pair,
+    unknown_setting,
+)
 from webwinnow.settings import Settings as Declarations
-from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.site.sums import LEARNED_PAGES
 
 if TYPE_CHECKING:
-    from webwinnow.crawl.guard import AddressGuard
     from webwinnow.run.engines.clusterengine import ClusterEngine
 
-INPUT, CLEANING, CORPUS, OUTPUT = "Input", "Cleaning", "Corpus", "Output"
-RUN, CRAWL, CLUSTER = "Run", "Crawl", "Cluster"
+INPUT = OUTPUT = IN_AND_OUT
 
 LEARNED_GROUPS = ("sst", "aligned", "cst", "template", "segments")
 """Methods with settings that are read when a site is learned."""
@@ -56,8 +63,31 @@ def option(panel: str | None, help: str, *names: str, **more: Any) -> Any:
 
 
 setting = partial(option, None)
-reading, cleaning, writing = partial(option, INPUT), partial(option, CLEANING), partial(option, OUTPUT)
-running, crawling, computing = partial(option, RUN), partial(option, CRAWL), partial(option, CLUSTER)
+reading, cleaning, writing = partial(option, INPUT), partial(option, METHOD), partial(option, OUTPUT)
+keeping = partial(option, KEEP)
+running, crawling, computing = partial(option, RUN), partial(option, CRAWL), partial(option, RUN)
+
+
+def of(settings: type[Declarations], name: str, panel: str | None = None, **more: Any) -> Any:
+    """The option of a declared setting, for a parameter that a command has itself."""
+    one = declared(settings)[name]
+    help = more.pop("help", one.setting.help)
+    return _option(one, panel or one.panel, help=help, **{"show_default": "[default:" not in help} | more)
+
+
+def _option(one: Declared, panel: str | None, **more: Any) -> Any:
+    own = one.setting
+    is_number = one.kind in (int, float) and own.read is None and not one.is_several
+    limits: dict[str, Any] = {"min": own.least, "max": own.most} if is_number else {}
+    default = own.shown or ("" if one.is_several or one.default in (None, False, "") else str(one.default))
+    if default == "True":
+        default = own.options[0].partition("/")[0]
+    help = own.help if not default or "[default:" in own.help else f"{own.help} [default: {default}]"
+    metavar = own.metavar or {int: "N", float: "X", str: "TEXT"}.get(one.kind)
+    if one.kind is bool or (own.metavar is None and own.read is None and get_origin(one.kind) is Literal):
+        metavar = None
+    given = {"help": help, "metavar": metavar, "show_default": False} | limits | more
+    return typer.Option(*own.options, rich_help_panel=panel or None, **given)
 
 
 def _detailed(panel: str, help: str, *names: str, **more: Any) -> Callable[..., Any]:
@@ -118,7 +148,7 @@ report = _detailed(OUTPUT, "Write a report as an HTML page{}.", "--report", call
 label = _detailed(INPUT, "Column of JSONL or Parquet files with the label of a page{}.", "--label")
 most_pages = _detailed(INPUT, "Pages of each site, at most{}.", "--pages", min=1)
 site = _detailed(INPUT, "Only this site{}.", "--site")
-methods = _detailed(CLEANING, "Methods to compare, separated by commas: {}.", "--methods")
+methods = _detailed(METHOD, "Methods to compare, separated by commas: {}.", "--methods")
 runs = _detailed(RUN, "Runs of k-means: {}.", "--runs", min=0)
 
 
@@ -130,24 +160,20 @@ def pages_argument(*others: str) -> Any:
 # Input
 
 Inputs = Annotated[list[str], pages_argument()]
-_SITE_BY = "What makes pages one site: host, domain, prefix:N, column, all (one site) or none (every page on its own)"
-SiteBy = Annotated[str, reading(f"{_SITE_BY}.")]
-SiteByOfModel = Annotated[str | None, reading(f"{_SITE_BY}. [default: as in training]")]
+SiteBy = Annotated[str, of(CollectionSettings, "site_by")]
+SiteByOfModel = Annotated[
+    str | None, of(CollectionSettings, "site_by", help="What makes pages one site. [default: as in training]")
+]
 Labels = Annotated[
     Path | None, reading("File with the labels of pages, if the input has no such column: CSV, TSV, JSONL or Parquet.")
 ]
-UrlColumn = Annotated[str, reading("Column of JSONL or Parquet files with the URL.", "--url-column")]
-HtmlColumn = Annotated[str, reading("Column of JSONL or Parquet files with the HTML.", "--html-column")]
-IdColumn = Annotated[str, reading("Column of JSONL or Parquet files with the page id.", "--id-column")]
 SiteColumn = Annotated[str, reading("Column that names the site of a page.", "--site-column")]
-Css = Annotated[
-    bool, reading("Rules of style sheets in the page count as display properties, as in Yi and Liu (slower).", "--css")
-]
-MaxBytes = Annotated[int, reading("Refuse pages that are longer than this many bytes.", "--max-bytes", min=0)]
+Css = Annotated[bool, of(ParseLimits, "css", INPUT)]
+MaxBytes = Annotated[int, of(ParseLimits, "max_bytes", INPUT)]
 
 # Cleaning
 
-Method = Annotated[str, cleaning(f"Cleaning method: {', '.join(method_names())}.")]
+Method = Annotated[str, of(RunSettings, "method")]
 Settings = Annotated[
     list[str] | None,
     cleaning(
@@ -156,65 +182,19 @@ Settings = Annotated[
         metavar="NAME=VALUE",
     ),
 ]
-WeightSettings = Annotated[
-    list[str] | None,
-    setting(
-        "Setting of a method, as in cst.informative=0.2; repeatable. Only those of the weights apply.",
-        "--set",
-        metavar="NAME=VALUE",
-    ),
-]
-Favoring = Annotated[
-    Favor | None, cleaning("Prefer precision (less boilerplate) or recall (less content lost).", "--favor")
-]
-Comments = Annotated[
-    bool | None,
-    cleaning(
-        "Keep what readers wrote (comments, reviews, forum posts) on every page, or on none. "
-        "[default: where it is the content]",
-        "--comments/--no-comments",
-    ),
-]
-Task = Annotated[
-    str, cleaning(f"Use of the output, which decides the boilerplate to keep: {', '.join(TASKS)}, or a file.")
-]
-LearnPages = Annotated[int, cleaning("Pages that a site is learned from, at most.", "--learn-pages", min=1)]
-Keep = Annotated[
-    list[str] | None,
-    cleaning("Keep the elements that a CSS selector or XPath selects; repeatable.", "--keep", metavar="SELECTOR"),
-]
-Drop = Annotated[
-    list[str] | None,
-    cleaning("Remove the elements that a CSS selector or XPath selects; repeatable.", "--drop", metavar="SELECTOR"),
-]
-Tables = Annotated[bool, cleaning("Keep data tables that are content.", "--tables/--no-tables")]
-Models = Annotated[Path | None, cleaning("Clean with the site models of this folder or table.")]
-
-# Corpus
-
-Languages = Annotated[str | None, option(CORPUS, "Only pages in this language, or in several: en,de.", "--lang")]
-MinWords = Annotated[int, option(CORPUS, "Drop pages with fewer words of content.", "--min-words", min=0)]
-Quality = Annotated[
-    QualityRules,
-    option(CORPUS, "Drop pages by the published rules of Gopher, or of FineWeb, which include Gopher's.", "--quality"),
-]
-Signals = Annotated[bool, option(CORPUS, "Add the quality signals of the text to each record.", "--signals")]
+Favoring = Annotated[Favor | None, of(PageSettings, "favor")]
+Comments = Annotated[bool | None, of(PageSettings, "comments")]
+Task = Annotated[str, of(RunSettings, "task")]
+LearnPages = Annotated[int, of(CollectionSettings, "learn_pages", SITE)]
+Models = Annotated[Path | None, of(RunSettings, "models")]
 
 # Mining
 
-_WEIGHTING = (
-    "How features are weighted: by their site (cst), by their site and all sites (wplus), by counts (tfidf), or by "
-    "counts in cleaned pages so that subjects count and sites do not (topic)"
-)
-Weighting = Annotated[str, setting(f"{_WEIGHTING}.")]
-WeightingUnlessGiven = Annotated[str | None, setting(f"{_WEIGHTING}. [default: topic, or that of the .npz file]")]
-Kinds = Annotated[str, setting(f"Kinds of features, separated by commas: {', '.join(FEATURE_KINDS)}.")]
-
 _STOP_WORDS = "File of stop words, one per line, as `webwinnow lists stopwords` writes it. [default: {}]"
-stop_words = _detailed(CLEANING, _STOP_WORDS, "--stop-words", metavar="FILE")
+stop_words = _detailed(METHOD, _STOP_WORDS, "--stop-words", metavar="FILE")
 StopWords = Annotated[Path | None, stop_words("a built-in list per language")]
 _THESAURUS = "Terms for denoising: SKOS (.rdf, .ttl, .nt), or one term per line, below lines [topic] for each topic's"
-thesaurus = _detailed(CLEANING, _THESAURUS + " own. [default: {}]", "--thesaurus", metavar="FILE")
+thesaurus = _detailed(METHOD, _THESAURUS + " own. [default: {}]", "--thesaurus", metavar="FILE")
 Thesaurus = Annotated[Path | None, thesaurus("no denoising")]
 
 # Output
@@ -223,7 +203,7 @@ AsJson = Annotated[bool, writing("Print JSON, one object per line.", "--json")]
 
 # Run
 
-Jobs = Annotated[int, running("Worker processes; 0 for one per core.", "--jobs", min=0, max=MOST_JOBS)]
+Jobs = Annotated[int, of(CollectionSettings, "jobs")]
 Tmp = Annotated[
     Path | None,
     running("Folder for temporary files; with a cluster, one that all machines share.", callback=existing_folder),
@@ -231,60 +211,6 @@ Tmp = Annotated[
 Quiet = Annotated[bool, running("No progress and no summary.", "--quiet", "-q")]
 Seed = Annotated[int, running("Seed of random choices.", min=0)]
 Resume = Annotated[bool, running("Continue a run that was stopped.", "--resume")]
-PageSeconds = Annotated[float, running("Seconds to clean a page; one that takes longer fails.")]
-Time = Annotated[float | None, running("Stop after this many seconds; the run can be continued.", "--time")]
-
-# Crawl
-
-Scope = Annotated[
-    ScopeKind, crawling("Pages to crawl: below the start page's folder, of its host, of its domain, or any.")
-]
-Delay = Annotated[float, crawling("Seconds between requests to a host; robots.txt may ask for more.", min=0)]
-Hosts = Annotated[int, crawling("Hosts to fetch from at the same time.", min=1)]
-Robots = Annotated[bool, crawling("Obey robots.txt.")]
-UserAgent = Annotated[str, crawling("User agent to send.")]
-AllowPrivate = Annotated[
-    bool, crawling("Allow private, loopback and link-local IP addresses: your own network.", "--allow-private")
-]
-Allow = Annotated[
-    list[str] | None, crawling("Allow the IP addresses of this network only; repeatable.", metavar="NETWORK")
-]
-AllowUrls = Annotated[
-    list[str] | None,
-    crawling(
-        "Follow only links whose URL this regular expression matches; repeatable.", "--allow-url", metavar="REGEX"
-    ),
-]
-DenyUrls = Annotated[
-    list[str] | None,
-    crawling("Follow no link whose URL this regular expression matches; repeatable.", "--deny-url", metavar="REGEX"),
-]
-Sitemaps = Annotated[
-    bool, crawling("Also take the pages in the site's sitemaps and feeds.", "--sitemaps/--no-sitemaps")
-]
-Resolve = Annotated[
-    list[str] | None,
-    crawling(
-        "Connect there for this host, instead of what its name resolves to; HOST may begin with '*.'. Repeatable.",
-        metavar="HOST=ADDRESS[:PORT]",
-    ),
-]
-
-Render = Annotated[
-    RenderWhen,
-    crawling(
-        "Render pages in a browser: all, or with =auto those whose HTML shows little. [default: never]",
-        "--render",
-        metavar="[=auto]",
-        show_default=False,
-    ),
-]
-Browsers = Annotated[int, crawling("Browsers that render at the same time.", min=1)]
-Screenshots = Annotated[bool, crawling("Store a picture of each rendered page, for inspect.")]
-RenderSet = Annotated[
-    list[str] | None,
-    crawling("Limit of rendering, as in load_seconds=40; repeatable.", "--render-set", metavar="NAME=VALUE"),
-]
 
 # Cluster
 
@@ -297,50 +223,45 @@ Address = Annotated[str | None, computing("Address of a running Ray or Spark clu
 Chosens = TypeVar("Chosens", bound=Declarations)
 
 
-def of(settings: type[Declarations], name: str, *, hidden: bool = False, **changes: Any) -> Any:
-    """The option of a declared setting, for a parameter that a command has itself."""
-    return _option(declared(settings)[name], hidden=hidden, **changes)
-
-
-def _option(one: Declared, *, hidden: bool, **changes: Any) -> Any:
-    own = one.setting
-    is_number = one.kind in (int, float) and own.read is None and not one.is_several
-    given: dict[str, Any] = {"min": own.least, "max": own.most} if is_number else {}
-    given["show_default"] = own.shown or not (one.is_several or own.read or "[default:" in own.help)
-    help = own.help if own.help[0].isupper() else f"{own.help[0].upper()}{own.help[1:]}."
-    return option(own.panel, help, *own.options, metavar=own.metavar, hidden=hidden, **given | changes)
-
-
-def _parameter(group: str, one: Declared, *, hidden: bool) -> Parameter:
+def _parameter(group: str, one: Declared, panel: str | None, is_hidden: bool) -> Parameter:
     kind, default = one.type, one.default
     if one.is_several:
         kind, default = list[str] | None, None
     elif one.setting.read is not None:
         kind, default = str | None, None
-    annotation: Any = Annotated[kind, _option(one, hidden=hidden or one.setting.panel is None)]
+    annotation: Any = Annotated[kind, _option(one, panel, hidden=is_hidden or not panel)]
     return Parameter(f"{group}__{one.name}", Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def settings_options(
-    *sections: type[Declarations], hidden: Collection[type[Declarations]] = (), only: str = "", without: str = ""
+    *sections: type[Declarations],
+    hidden: Collection[type[Declarations]] = (),
+    shown: Mapping[str, str] = MappingProxyType({}),
+    only: str = "",
+    without: str = "",
+    hide: str = "",
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options of all declared settings of these classes; `Chosen` has their values.
 
-    `hidden` classes have options that the help does not show. `only` and `without` are names of settings.
+    The help does not show the options of `hidden` classes, except those `shown` in another panel. With `only` a command
+    has the options of these settings, otherwise all but those of `without`. The help does not show the command's own
+    parameters of `hide`. All are names, separated by spaces.
     """
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
         parameters = [
-            parameter.replace(kind=Parameter.KEYWORD_ONLY)
+            (_hidden(parameter) if parameter.name in hide.split() else parameter).replace(kind=Parameter.KEYWORD_ONLY)
             for parameter in signature(command, eval_str=True).parameters.values()
             if parameter.kind is not Parameter.VAR_KEYWORD
         ]
         for section in sections:
-            for group, settings in section.groups().items():
+            for group, settings in section.groups(options=True).items():
                 for name, one in declared(settings).items():
-                    is_chosen = name in only.split() if only else name not in without.split()
+                    full = full_name(group, name)
+                    is_chosen = full in only.split() if only else full not in without.split()
                     if one.setting.options and is_chosen:
-                        parameters.append(_parameter(group, one, hidden=section in hidden))
+                        is_hidden = section in hidden and full not in shown
+                        parameters.append(_parameter(group, one, shown.get(full, one.panel), is_hidden))
         parameters.sort(key=_panel_order)
         command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {one.name: one.annotation for one in parameters}
@@ -349,15 +270,20 @@ def settings_options(
     return decorated
 
 
-def _panel_order(parameter: Parameter) -> int:
-    """The place of a parameter's panel in the help; what is no option comes first."""
+def _hidden(parameter: Parameter) -> Parameter:
+    """A parameter whose option the help does not show."""
+    kind, own = get_args(parameter.annotation)
+    own = copy(own)
+    own.hidden = True
+    annotation: Any = Annotated[kind, own]
+    return parameter.replace(annotation=annotation)
+
+
+def _panel_order(parameter: Parameter) -> tuple[int, bool]:
+    """The place of an option in the help: by its panel; the output first, and other options of the command last."""
     notes = getattr(parameter.annotation, "__metadata__", ())
-    panel = next((one.rich_help_panel for one in notes if isinstance(one, OptionInfo)), None)
-    return PANELS.index(panel) + 1 if panel in PANELS else 0 if panel is None and not _is_hidden(notes) else len(PANELS)
-
-
-def _is_hidden(notes: Iterable[Any]) -> bool:
-    return any(isinstance(one, OptionInfo) and one.hidden for one in notes)
+    panel = next((one.rich_help_panel for one in notes if isinstance(one, OptionInfo)), "")
+    return PANELS.index(panel) if panel in PANELS else -1, panel != OUTPUT and "__" not in parameter.name
 
 
 class Chosen:
@@ -371,31 +297,43 @@ class Chosen:
     ) -> None:
         self.values: dict[str, dict[str, Any]] = {}
         self.given: dict[tuple[str, str], str] = {}
-        self.groups = {group: settings for section in sections for group, settings in section.groups().items()}
+        known = {
+            (group, name): one
+            for section in sections
+            for group, settings in section.groups(options=True).items()
+            for name, one in declared(settings).items()
+        }
         for parameter in context.command.params:
             group, is_setting, name = (parameter.name or "").partition("__")
             if is_setting and is_given(context, parameter.name or ""):
-                chosen = declared(self.groups[group])[name]
+                chosen = known[group, name]
                 self._choose(group, chosen, _option_value(chosen, context.params[parameter.name or ""]))
                 self.given[group, name] = _given_name(context, parameter)
         for group, name, text in map(split_pair, pairs or ()):
-            one = declared(self.groups[group]).get(name) if group in self.groups else None
+            settings = next((own for section in sections if (own := section.group(group)) is not None), None)
+            one = None if settings is None else declared(settings).get(name)
             if one is None:
-                known = [full_name(own, name) for own, settings in self.groups.items() for name in declared(settings)]
-                raise unknown_setting(full_name(group, name), known)
+                groups = {own: kind for section in sections for own, kind in section.groups().items()}
+                names = [full_name(own, each) for own, kind in groups.items() for each in declared(kind)]
+                raise unknown_setting(full_name(group, name), names)
             self._choose(group, one, one.read(text))
             self.given[group, name] = full_name(group, name)
 
     def _choose(self, group: str, one: Declared, value: Any) -> None:
         self.values.setdefault(group, {})[one.name] = value
 
-    def settings(self, kind: type[Chosens], **own: Any) -> Chosens:
-        """The settings of a class; `own` are further values of its fields."""
-        return kind.from_groups(self.values | {kind.GROUP: self.values.get(kind.GROUP, {}) | own})
+    def settings(self, kind: type[Chosens], before: Chosens | None = None, **own: Any) -> Chosens:
+        """The settings of a class, those `before` with what was chosen; `own` are further values of its fields."""
+        return kind.from_groups(self.values | {kind.GROUP: self.values.get(kind.GROUP, {}) | own}, before)
 
     def suppose(self, group: str, **values: Any) -> None:
         """Set values of a group that the user did not choose."""
         self.values[group] = values | self.values.get(group, {})
+
+    def suppose_stop_words(self, path: Path) -> None:
+        """Use the words of a file in the records, and in methods that have a list of stop words."""
+        for group in ("docview", "segments"):
+            self.suppose(group, stop_words=stop_list(path).own)
 
     def refuse(self, choice: str, *names: str) -> None:
         """Raise `SettingsError` if one of these settings was given: it has no effect with a `choice`, or without it."""
@@ -406,7 +344,7 @@ class Chosen:
     def check_method(self, method: str) -> None:
         """Raise `SettingsError` for the setting of a cleaning method that this one does not read."""
         for (group, _), given in self.given.items():
-            if group in CleaningSettings.groups():
+            if CleaningSettings.group(group) is not None:
                 check_read_by(method, group, given)
 
 
@@ -448,25 +386,6 @@ def cleaning_settings(
     if method is not None:
         check_settings(pairs or (), method)
     return settings
-
-
-def selection_of(keep: list[str] | None, drop: list[str] | None, *, tables: bool) -> Selection:
-    """The selection that --keep, --drop and --no-tables give."""
-    return Selection(keep=tuple(keep or ()), drop=tuple(drop or ()), tables=tables)
-
-
-def weight_settings(pairs: list[str] | None, weighting: str, *, mapped: bool = True) -> CstWeightSettings:
-    """The settings of feature weights that --set and --mapped give to a weighting; `SettingsError` if it reads none."""
-    if pairs and not VectorSettings(weighting=weighting).learns_sites:
-        name = pairs[0].partition("=")[0].strip()
-        raise SettingsError(f"{name} has no effect with --weighting {weighting}; leave it out")
-    known = asdict(replace(VectorSettings().weights, mapped=mapped))
-    for pair in pairs or ():
-        if pair.partition("=")[0].strip().removeprefix("cst.") not in known:
-            expected = ", ".join(f"cst.{name}=..." for name in known)
-            raise SettingsError(f"there is no setting {pair!r} of the weights; expected one of {expected}")
-    weights: CstWeightSettings = CleaningSettings.from_pairs(pairs or (), cst=known).cst.weights
-    return weights
 
 
 def stop_list(path: Path | None) -> StopList:
@@ -534,21 +453,6 @@ def fields_of(settings: type, values: dict[str, Any]) -> dict[str, Any]:
 def names_in(text: str) -> tuple[str, ...]:
     """The names in a list that is separated by commas."""
     return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
-def guard_of(allow_private: bool, allow: list[str] | None, resolve: list[str] | None) -> AddressGuard:
-    """The guard of connections that the options ask for."""
-    from webwinnow.crawl.guard import AddressGuard, Route  # noqa: PLC0415 (not every command connects)
-
-    routes = tuple(Route.parse(text) for text in resolve or ())
-    return AddressGuard(allow_private=allow_private, allow=tuple(allow or ()), routes=routes)
-
-
-def check_rendering(render: str, pairs: list[str] | None) -> tuple[str, ...]:
-    """The settings of rendering; `SettingsError` if nothing is rendered."""
-    if pairs and render == "never":
-        raise SettingsError("--render-set: nothing is rendered; give --render or --render=auto too")
-    return tuple(pairs or ())
 
 
 def chosen_engine(name: str, address: str | None, jobs: int) -> ClusterEngine | None:

@@ -1,3 +1,3 @@
 """Clusters of pages by subject, their names, and a page to browse them."""
 
-USES = ("classify", "features", "inspect")
+USES = ("features", "inspect")

@@ -13,6 +13,7 @@ from webwinnow.cli.terminal import finish, shown_progress
 from webwinnow.cluster.settings import DEFAULT_WEIGHTING, ClusterSettings
 from webwinnow.counted import counted
 from webwinnow.errors import SettingsError
+from webwinnow.features.options import WeightingUnlessGiven, WeightSettings, weight_settings
 from webwinnow.features.vectors import VectorSettings
 from webwinnow.run.outputs import STDOUT, check_apart, check_output, write_bytes
 from webwinnow.run.tablefiles import read_label_column
@@ -47,7 +48,7 @@ def cluster(
     ] = None,
     label: Annotated[str | None, opt.label(", to compare the clusters with")] = None,
     labels: opt.Labels = None,
-    weighting: opt.WeightingUnlessGiven = None,
+    weighting: WeightingUnlessGiven = None,
     algorithm: Annotated[
         str, opt.setting("k-means, every page in a cluster; or hdbscan, where pages between clusters are outliers.")
     ] = "k-means",
@@ -58,7 +59,7 @@ def cluster(
         int | None,
         opt.setting("hdbscan: pages of a cluster, at least. [default: half the root of all]", "--min-pages", min=2),
     ] = None,
-    set_: opt.WeightSettings = None,
+    set_: WeightSettings = None,
     stop_words: opt.StopWords = None,
     site_by: opt.SiteBy = "host",
     runs: Annotated[int, opt.runs("from different seeds, of which the best is kept")] = 20,
@@ -116,7 +117,7 @@ def cluster(
     vectors = VectorSettings(
         weighting=weighting or DEFAULT_WEIGHTING,
         stop_list=opt.stop_list(stop_words),
-        weights=opt.weight_settings(set_, weighting or DEFAULT_WEIGHTING),
+        weights=weight_settings(set_, weighting or DEFAULT_WEIGHTING),
     )
     with shown_progress(quiet=quiet) as progress:
         collection = cluster_collection(

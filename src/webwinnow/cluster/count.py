@@ -10,15 +10,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import adjusted_rand_score, silhouette_score
 
 from webwinnow.cluster.clustering import EQUAL, Labels, UnitRows, k_means
 from webwinnow.cluster.settings import KMeans
-from webwinnow.errors import MissingExtra
-
-try:
-    from sklearn.metrics import adjusted_rand_score, silhouette_score
-except ImportError:  # pragma: no cover - an installation without the extra
-    raise MissingExtra("clustering", "mining") from None
 
 MOST_CLUSTERS: Final = 20
 """The largest number of clusters that is tried; the smallest is 2."""

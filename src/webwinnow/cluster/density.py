@@ -7,16 +7,11 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.cluster import HDBSCAN
+from threadpoolctl import threadpool_limits
 
 from webwinnow.cluster.clustering import NO_CLUSTER, Clustering, Labels, UnitRows, members
 from webwinnow.cluster.tree import cluster_tree
-from webwinnow.errors import MissingExtra
-
-try:
-    from sklearn.cluster import HDBSCAN
-    from threadpoolctl import threadpool_limits
-except ImportError:  # pragma: no cover - an installation without the extra
-    raise MissingExtra("clustering", "mining") from None
 
 LEAST_PAGES: Final = 5
 """By default a cluster has at least half the square root of the number of pages, and this many (ours)."""

@@ -8,19 +8,14 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.decomposition import TruncatedSVD
+from sklearn.manifold import TSNE
+from threadpoolctl import threadpool_limits
 
 from webwinnow.cluster.clustering import UnitRows
 from webwinnow.cluster.settings import DIRECTIONS
-from webwinnow.errors import MissingExtra
-
-try:
-    import scipy.sparse as sp
-    from sklearn.decomposition import TruncatedSVD
-    from sklearn.manifold import TSNE
-    from threadpoolctl import threadpool_limits
-except ImportError:  # pragma: no cover - an installation without the extra
-    raise MissingExtra("clustering", "mining") from None
 
 DECIMALS: Final = 6
 MOST_POINTS: Final = 5000

@@ -25,7 +25,7 @@ LONGEST_TERM: Final = 40
 """Characters of a term in a name: pages are untrusted input."""
 PHRASE_SHARE: Final = 0.4
 """A phrase replaces its stronger word in a name if it is at least this strong relative to the word (ours)."""
-OWN_SHARE: Final = 0.5
+HOST_SHARE: Final = 0.5
 """A part of a site's host names no cluster if more than this share of the pages with it are on such sites."""
 _PARTS = re.compile(r"[^\W\d_]+")
 
@@ -159,8 +159,8 @@ def _site_words(present: Any, sites: list[str], names: Sequence[str]) -> NDArray
     by_word = present.tocsc()
     for part in sorted(set().union(*parts_of.values()) & set(column)):
         pages = by_word[:, [column[part]]].indices
-        own = sum(part in parts_of[sites[page]] for page in pages.tolist())
-        found[column[part]] = own > OWN_SHARE * len(pages)
+        there = sum(part in parts_of[sites[page]] for page in pages.tolist())
+        found[column[part]] = there > HOST_SHARE * len(pages)
     return found
 
 

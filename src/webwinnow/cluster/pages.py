@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -109,12 +110,15 @@ def _best_k_means(
     k = settings.k or (suggestion.k if suggestion else 1)
     batch = settings.batch or (BATCH if len(unit.page) > MANY_PAGES else None)
     how = KMeans(k=k, iterations=settings.iterations, start=settings.start, batch=batch)
-    best: Clustering | None = None
-    for done, run in enumerate(k_means(unit, how, runs=settings.runs, seed=settings.seed, jobs=settings.jobs), start=1):
-        best = run if best is None else best_run([best, run])
-        progress("cluster", done, settings.runs)
-    assert best is not None
-    return best, k, suggestion
+    runs = k_means(unit, how, runs=settings.runs, seed=settings.seed, jobs=settings.jobs)
+    return best_run(_shown(runs, settings.runs, progress)), k, suggestion
+
+
+def _shown(found: Iterator[Clustering], runs: int, progress: Progress) -> Iterator[Clustering]:
+    """The runs, with progress."""
+    for done, run in enumerate(found, start=1):
+        yield run
+        progress("cluster", done, runs)
 
 
 def _described(terms: ClusterTerms, found: Clustering) -> tuple[Cluster, ...]:

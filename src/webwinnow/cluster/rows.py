@@ -9,27 +9,21 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.classify.classifiers import check_csr
-from webwinnow.errors import InputError, MissingExtra
+from webwinnow.errors import MissingExtra
 from webwinnow.features.vectors import FeatureMatrix
 from webwinnow.judge.verdict import Verdict
 from webwinnow.page._words import word_spans
 from webwinnow.page.tree import PageTree
-from webwinnow.storage.modelfile import read_arrays
 
 try:
     import scipy.sparse as sp
 except ImportError:  # pragma: no cover - an installation without the extra
     raise MissingExtra("clustering", "mining") from None
 
-LARGEST_ARRAY: Final = 1 << 34
-"""Bytes of one array of a feature file; larger ones are not unpacked."""
 LEAST_PAGES: Final = 3
 """A phrase is on at least this many pages."""
 MOST_WORDS: Final = 2000
 """Words of a page that are read for phrases."""
-_KINDS: Final = {"data": "f", "indices": "iu", "indptr": "iu", "shape": "iu", "page_ids": "U", "vocabulary": "U"}
-_NAMES: Final = ("page_ids", "vocabulary")
 
 Keys = NDArray[np.uint64]
 
@@ -109,19 +103,4 @@ class PageRows:
     @classmethod
     def read(cls, path: Path) -> Self:
         """The rows of an `.npz` that `webwinnow features` wrote. `InputError` if it is damaged or something else."""
-        try:
-            arrays = read_arrays(path, _KINDS, largest=LARGEST_ARRAY, padded=_NAMES)
-            for name, kinds in _KINDS.items():
-                if arrays[name].ndim != 1 or arrays[name].dtype.kind not in kinds:
-                    raise ValueError(f"{name} is {arrays[name].ndim}-dimensional of {arrays[name].dtype}")
-            data, indices, indptr, given, page_ids, vocabulary = (arrays[name] for name in _KINDS)
-            shape = (len(page_ids), len(vocabulary))
-            if tuple(given.tolist()) != shape:
-                raise ValueError(f"shape is {given.tolist()}, there are {shape[0]} pages and {shape[1]} features")
-            check_csr(data, indices, indptr, shape)
-        except ValueError as error:
-            raise InputError(
-                f"{path}: not a feature file ({error}); expected an .npz that `webwinnow features` wrote"
-            ) from error
-        matrix = sp.csr_matrix((data, indices, indptr), shape=shape)
-        return cls(matrix, page_ids.tolist(), vocabulary.tolist())
+        return cls.of(FeatureMatrix.read(path))

@@ -14,13 +14,13 @@ from webwinnow.cluster.pages import ClusteredPages, cluster_pages
 from webwinnow.cluster.rows import PageRows, PhraseCollector
 from webwinnow.cluster.settings import ClusterSettings
 from webwinnow.errors import SettingsError
-from webwinnow.features.featurefile import FeaturePage, collect_features
+from webwinnow.features.run import FeaturePage, collect_features
 from webwinnow.features.vectors import VectorSettings
 from webwinnow.page.metadata import metadata
 from webwinnow.page.urls import is_web_link
 from webwinnow.progress import Progress
 from webwinnow.record.fields import Field, FieldKind
-from webwinnow.run.outputs import check_output, output_format, write_output
+from webwinnow.run.outputs import OutputFormat, check_output, output_format, write_output
 from webwinnow.run.parsedcollection import OpenOptions, ParsedCollection
 from webwinnow.run.settings import CollectionSettings
 from webwinnow.run.unpacking import ProblemListener, ignore_problem
@@ -220,18 +220,18 @@ def write_clusters(
     collection: ClusteredCollection, out: str | Path, format: str | None = None, *, groups: int | None = None
 ) -> None:
     """Write one line per page as JSONL, CSV or Parquet; with `groups`, the hierarchy is cut into so many."""
-    wanted = output_format(out, format)
-    check_clusters_output(out, format)
+    wanted = check_clusters_output(out, format)
     fields = CLUSTER_FIELDS if groups is None else CLUSTER_FIELDS + GROUP_FIELDS
     write_output(collection.lines(groups), out, wanted, fields=fields)
 
 
-def check_clusters_output(out: str | Path, format: str | None = None) -> None:
-    """Raise `SettingsError` where `write_clusters` could not write; for a check before the work."""
+def check_clusters_output(out: str | Path, format: str | None = None) -> OutputFormat:
+    """The format of an output. Raises `SettingsError` where `write_clusters` could not write it."""
     wanted = output_format(out, format)
     if wanted not in ("jsonl", "csv", "parquet"):
         raise SettingsError(f"clusters are written as jsonl, csv or parquet, not {wanted}")
     check_output(out, wanted)
+    return wanted
 
 
 def _feature_file(path: Path, note: ProblemListener) -> tuple[PageRows, list[ClusteredPage]]:

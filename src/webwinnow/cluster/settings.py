@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
 
-from webwinnow.errors import SettingsError, check_range
+from webwinnow.settings import Settings, setting
 
 ITERATIONS: Final = 30
 """Thesis 5.1.1: the algorithm ends after 30 iterations."""
@@ -25,7 +25,7 @@ DEFAULT_WEIGHTING: Final = "topic"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KMeans:
+class KMeans(Settings):
     """Settings of k-means.
 
     - `k`: clusters.
@@ -35,19 +35,14 @@ class KMeans:
     - `batch`: None for all pages in every iteration, or the number of pages sampled per iteration (mini-batch).
     """
 
-    k: int
-    iterations: int = ITERATIONS
-    start: str = "random"
-    batch: int | None = None
-
-    def __post_init__(self) -> None:
-        check_range(self, "k", "iterations", "batch", least=1)
-        if self.start not in STARTS:
-            raise SettingsError(f"there is no start {self.start!r}; there are: {', '.join(STARTS)}")
+    k: Annotated[int, setting("Clusters.", least=1)]
+    iterations: Annotated[int, setting("Iterations of a run.", least=1)] = ITERATIONS
+    start: Annotated[str, setting("First centroids.", known=lambda: STARTS)] = "random"
+    batch: Annotated[int | None, setting("Pages in a mini-batch.", least=1)] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterSettings:
+class ClusterSettings(Settings):
     """Settings of `cluster_pages`.
 
     - `k`: clusters; None to choose the number (`suggest_k`, or HDBSCAN). HDBSCAN finds at most `k`.
@@ -61,24 +56,14 @@ class ClusterSettings:
     - `map`: whether to lay out the pages on a plane.
     """
 
-    k: int | None = None
-    algorithm: str = "k-means"
-    directions: int = DIRECTIONS
-    least_pages: int | None = None
-    runs: int = RUNS
-    start: str = "k-means++"
-    iterations: int = ITERATIONS
-    batch: int | None = None
-    seed: int = 0
-    jobs: int = 1
+    k: Annotated[int | None, setting("Clusters.", least=1)] = None
+    algorithm: Annotated[str, setting("How to cluster.", known=lambda: ALGORITHMS)] = "k-means"
+    directions: Annotated[int, setting("Latent semantic directions.", least=0)] = DIRECTIONS
+    least_pages: Annotated[int | None, setting("Pages of a cluster.", least=2)] = None
+    runs: Annotated[int, setting("Starts.", least=1, most=MOST_RUNS)] = RUNS
+    start: Annotated[str, setting("First centroids.", known=lambda: STARTS)] = "k-means++"
+    iterations: Annotated[int, setting("Iterations of a run.", least=1)] = ITERATIONS
+    batch: Annotated[int | None, setting("Pages in a mini-batch.", least=1)] = None
+    seed: Annotated[int, setting("Seed.", least=0, most=MOST_SEED)] = 0
+    jobs: Annotated[int, setting("Threads.", least=1)] = 1
     map: bool = True
-
-    def __post_init__(self) -> None:
-        KMeans(k=1 if self.k is None else self.k, iterations=self.iterations, start=self.start, batch=self.batch)
-        if self.algorithm not in ALGORITHMS:
-            raise SettingsError(f"there is no algorithm {self.algorithm!r}; there are: {', '.join(ALGORITHMS)}")
-        check_range(self, "jobs", least=1)
-        check_range(self, "runs", least=1, most=MOST_RUNS)
-        check_range(self, "directions", least=0)
-        check_range(self, "seed", least=0, most=MOST_SEED)
-        check_range(self, "least_pages", least=2)

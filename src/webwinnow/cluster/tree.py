@@ -7,15 +7,11 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.cluster.hierarchy import linkage
 
 from webwinnow.cluster.clustering import Labels, UnitRows, members
 from webwinnow.counted import counted
-from webwinnow.errors import MissingExtra, SettingsError
-
-try:
-    from scipy.cluster.hierarchy import linkage
-except ImportError:  # pragma: no cover - an installation without the extra
-    raise MissingExtra("clustering", "mining") from None
+from webwinnow.errors import SettingsError
 
 LINKAGE: Final = "average"
 

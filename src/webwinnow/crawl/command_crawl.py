@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -13,63 +12,31 @@ from webwinnow.cli.terminal import UNCHANGED, finish, shown_progress, stoppable
 from webwinnow.crawl.crawling import crawl as crawl_sites
 from webwinnow.crawl.crawling import is_killed_early, state_folder, stored_crawl
 from webwinnow.crawl.follow import FollowAll, FollowKept
-from webwinnow.crawl.settings import CrawlSettings, Strategy
+from webwinnow.crawl.settings import CrawlSettings
 from webwinnow.run.outputs import check_apart
 
 PANEL = "Sites"
 
-_CRAWL = CrawlSettings()
 Follow = Literal["all", "kept"]
 
 
+@opt.settings_options(CrawlSettings)
 def crawl(
+    context: typer.Context,
     starts: Annotated[
         list[str] | None, typer.Argument(metavar="URL...", help="Start pages, one for each site.")
     ] = None,
     out: Annotated[Path, opt.out("a WARC file, .warc.gz or .warc")] = Path("crawl.warc.gz"),
-    pages: Annotated[int, opt.most_pages(panel=opt.CRAWL)] = _CRAWL.pages,
-    strategy: Annotated[
-        Strategy, opt.crawling("Next page: a random known one, or the nearest to the start page.")
-    ] = _CRAWL.strategy,
-    scope: opt.Scope = _CRAWL.scope,
     follow: Annotated[
         Follow | None, opt.crawling("Links to follow: all, or those in blocks that cleaning keeps. [default: all]")
     ] = None,
-    depth: Annotated[int | None, opt.crawling("Links away from the start page, at most.")] = _CRAWL.depth,
-    delay: opt.Delay = _CRAWL.delay,
-    hosts: opt.Hosts = _CRAWL.hosts,
-    retries: Annotated[int, opt.crawling("Further attempts at a page that could not be fetched.")] = _CRAWL.retries,
-    backoff: Annotated[
-        float, opt.crawling("Seconds to leave a host alone after a failure, doubled with each.")
-    ] = _CRAWL.backoff,
-    timeout: Annotated[float, opt.crawling("Seconds of silence after which a request fails.")] = _CRAWL.timeout,
-    page_seconds: Annotated[
-        float, opt.crawling("Seconds to fetch a page, at most.", "--fetch-seconds")
-    ] = _CRAWL.page_seconds,
-    max_size: Annotated[
-        int, opt.crawling("Bytes of a fetched page, at most, as sent and decompressed.")
-    ] = _CRAWL.max_size,
-    max_bytes: Annotated[int | None, opt.crawling("Stop after receiving this many bytes.", "--total-bytes")] = None,
-    allow_url: opt.AllowUrls = None,
-    deny_url: opt.DenyUrls = None,
-    sitemaps: opt.Sitemaps = _CRAWL.sitemaps,
-    robots: opt.Robots = _CRAWL.robots,
-    user_agent: opt.UserAgent = _CRAWL.user_agent,
-    allow_private: opt.AllowPrivate = False,
-    allow: opt.Allow = None,
-    resolve: opt.Resolve = None,
-    render: opt.Render = _CRAWL.render,
-    browsers: opt.Browsers = _CRAWL.browsers,
-    render_set: opt.RenderSet = None,
-    screenshots: opt.Screenshots = _CRAWL.screenshots,
     log: Annotated[
         Path | None, opt.writing("Also write the outcome of each URL, as JSONL.", callback=opt.written())
     ] = None,
-    seed: opt.Seed = _CRAWL.seed,
-    seconds: opt.Time = None,
     state: Annotated[Path | None, opt.running("Folder of the crawl's state; by default beside the output.")] = None,
     resume: opt.Resume = False,
     quiet: opt.Quiet = False,
+    **_: Any,
 ) -> None:
     r"""Crawl sites into a WARC file: up to 500 pages of each, a random sample, below the start page, politely.
 
@@ -87,17 +54,15 @@ def crawl(
 
     With --resume, options that are not given keep their earlier values.
     """
-    guard = opt.guard_of(allow_private, allow, resolve)
-    allow_urls, deny_urls = tuple(allow_url or ()), tuple(deny_url or ())
-    given = opt.fields_of(CrawlSettings, locals()) | {"render_set": tuple(render_set or ())}
-    settings = CrawlSettings(**given)
+    chosen = opt.Chosen(context, CrawlSettings)
+    settings = chosen.settings(CrawlSettings)
     check_apart([], out, log)
     if resume and not (starts and is_killed_early(out, state)):
         before = stored_crawl(out, state)
-        settings = _resumed(settings, before.settings)
-        render = settings.render
+        settings = chosen.settings(CrawlSettings, before.settings)
         follow = follow or ("kept" if before.follow == FollowKept.__name__ else "all")
-    opt.check_rendering(render, render_set)
+    if settings.render == "never":
+        chosen.refuse("without --render or --render=auto", "crawl.render_set")
     with (
         stoppable(lambda: _after_stop(out, state)),
         shown_progress(quiet=quiet) as progress,
@@ -123,11 +88,3 @@ def _after_stop(out: Path, state: Path | None) -> str:
     if not folder.is_dir():
         return UNCHANGED
     return f"{out} has what was fetched, {folder} the state; the same command with --resume continues"
-
-
-def _resumed(given: CrawlSettings, before: CrawlSettings) -> CrawlSettings:
-    """The settings of a resumed crawl: the earlier ones, except those given now."""
-    names = [field.name for field in fields(CrawlSettings)]
-    return replace(
-        before, **{name: value for name in names if (value := getattr(given, name)) != getattr(_CRAWL, name)}
-    )

@@ -106,22 +106,20 @@ class AddressGuard(Settings):
     connect for some hosts, like curl's --resolve and --connect-to; their addresses are checked like any other.
     """
 
+    PANEL = CRAWL
+
     allow_private: Annotated[
-        bool,
-        setting(
-            "Allow private, loopback and link-local IP addresses: your own network.", "--allow-private", panel=CRAWL
-        ),
+        bool, setting("Allow private, loopback and link-local IP addresses: your own network.", "--allow-private")
     ] = False
     allow: Annotated[
         tuple[str, ...],
-        setting("Allow the IP addresses of this network only; repeatable.", "--allow", panel=CRAWL, metavar="NETWORK"),
+        setting("Allow the IP addresses of this network only; repeatable.", "--allow", metavar="NETWORK"),
     ] = ()
     routes: Annotated[
         tuple[Route, ...],
         setting(
             "Connect there for this host, instead of what its name resolves to; HOST may begin with '*.'. Repeatable.",
             "--resolve",
-            panel=CRAWL,
             metavar="HOST=ADDRESS[:PORT]",
             read=lambda text: (Route.parse(text),),
         ),

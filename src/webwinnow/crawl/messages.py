@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import IO, Any, Final, NamedTuple
 
-from webwinnow.storage.frames import read_frame, write_frame
+from webwinnow.storage.encoding import read_frame, write_frame
 
 
 class Begin(NamedTuple):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from webwinnow.crawl.settings import CrawlSettings
+from webwinnow.page.records import PageRecord
 from webwinnow.page.urls import is_web_link
 from webwinnow.run.readers import Reader
 from webwinnow.storage.atomic import scratch_folder
@@ -43,6 +44,20 @@ class UrlReader(Reader):
             warc = folders.enter_context(scratch_folder()) / "crawl.warc.gz" if out == STDOUT else self.kept_file(out)
             crawled_once(starts, warc, settings, resume=resume, **callbacks)
             yield [str(warc), *(given for given in inputs if not is_web_link(given))]
+
+    def page(self, given: str, settings: CrawlSettings) -> PageRecord:
+        """Fetch a page."""
+        from webwinnow.crawl.crawling import fetch_page  # noqa: PLC0415 (an optional extra)
+
+        return fetch_page(given, settings)
+
+    def rendered(self, page: PageRecord, settings: CrawlSettings) -> PageRecord:
+        """Render a page of a file. Its other files are requested if it has a URL."""
+        from webwinnow.crawl.browser.renderer import render_file  # noqa: PLC0415 (an optional extra)
+        from webwinnow.crawl.browser.settings import RenderSettings  # noqa: PLC0415 (an optional extra)
+
+        chosen = RenderSettings.of_pairs(settings.render_set, browsers=1)
+        return render_file(page, settings.guard, always=settings.render == "all", settings=chosen)
 
     def after_stop(self, out: str) -> str | None:
         """What is kept of a crawl that was stopped, and how to go on; None if there is nothing."""

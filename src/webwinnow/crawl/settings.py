@@ -22,7 +22,7 @@ MB: Final = 1 << 20
 
 
 def _patterns(help: str, option: str) -> Setting:
-    return setting(help, option, panel=CRAWL, metavar="REGEX", read=lambda text: (text,))
+    return setting(help, option, metavar="REGEX", read=lambda text: (text,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,55 +35,37 @@ class CrawlSettings(Settings):
     """
 
     GROUP: ClassVar[str] = "crawl"
+    PANEL = CRAWL
 
-    pages: Annotated[int, setting("Pages of each site, at most.", "--pages", panel=CRAWL, least=1)] = 500
+    pages: Annotated[int, setting("Pages of each site, at most.", "--pages", least=1)] = 500
     strategy: Annotated[
-        Strategy,
-        setting("Next page: a random known one, or the nearest to the start page.", "--strategy", panel=CRAWL),
+        Strategy, setting("Next page: a random known one, or the nearest to the start page.", "--strategy")
     ] = "random"
     seed: Annotated[int, setting("Seed of random choices.", "--seed", panel=RUN, least=0)] = 0
     scope: Annotated[
         ScopeKind,
-        setting(
-            "Pages to crawl: below the start page's folder, of its host, of its domain, or any.", "--scope", panel=CRAWL
-        ),
+        setting("Pages to crawl: below the start page's folder, of its host, of its domain, or any.", "--scope"),
     ] = "below"
-    depth: Annotated[
-        int | None, setting("Links away from the start page, at most.", "--depth", panel=CRAWL, least=0)
-    ] = None
+    depth: Annotated[int | None, setting("Links away from the start page, at most.", "--depth", least=0)] = None
     delay: Annotated[
-        float,
-        setting("Seconds between requests to a host; robots.txt may ask for more.", "--delay", panel=CRAWL, least=0),
+        float, setting("Seconds between requests to a host; robots.txt may ask for more.", "--delay", least=0)
     ] = 1.0
-    hosts: Annotated[int, setting("Hosts to fetch from at the same time.", "--hosts", panel=CRAWL, least=1)] = 16
-    timeout: Annotated[
-        float, setting("Seconds of silence after which a request fails.", "--timeout", panel=CRAWL, above=0)
-    ] = 20.0
-    page_seconds: Annotated[
-        float, setting("Seconds to fetch a page, at most.", "--fetch-seconds", panel=CRAWL, above=0)
-    ] = 120.0
-    retries: Annotated[
-        int, setting("Further attempts at a page that could not be fetched.", "--retries", panel=CRAWL, least=0)
-    ] = 2
+    hosts: Annotated[int, setting("Hosts to fetch from at the same time.", "--hosts", least=1)] = 16
+    timeout: Annotated[float, setting("Seconds of silence after which a request fails.", "--timeout", above=0)] = 20.0
+    page_seconds: Annotated[float, setting("Seconds to fetch a page, at most.", "--fetch-seconds", above=0)] = 120.0
+    retries: Annotated[int, setting("Further attempts at a page that could not be fetched.", "--retries", least=0)] = 2
     backoff: Annotated[
-        float,
-        setting("Seconds to leave a host alone after a failure, doubled with each.", "--backoff", panel=CRAWL, least=0),
+        float, setting("Seconds to leave a host alone after a failure, doubled with each.", "--backoff", least=0)
     ] = 2.0
     max_size: Annotated[
-        int,
-        setting("Bytes of a fetched page, at most, as sent and decompressed.", "--max-size", panel=CRAWL, least=1),
+        int, setting("Bytes of a fetched page, at most, as sent and decompressed.", "--max-size", least=1)
     ] = 10 * MB
-    max_bytes: Annotated[
-        int | None, setting("Stop after receiving this many bytes.", "--total-bytes", panel=CRAWL, least=1)
-    ] = None
+    max_bytes: Annotated[int | None, setting("Stop after receiving this many bytes.", "--total-bytes", least=1)] = None
     seconds: Annotated[
-        float | None,
-        setting("Stop after this many seconds; the run can be continued.", "--time", panel=RUN, above=0),
+        float | None, setting("Stop after this many seconds; the run can be continued.", "--time", panel=RUN, above=0)
     ] = None
-    robots: Annotated[bool, setting("Obey robots.txt.", "--robots/--no-robots", panel=CRAWL)] = True
-    user_agent: Annotated[
-        str, setting("User agent to send.", "--user-agent", panel=CRAWL, expected="a line of ASCII")
-    ] = USER_AGENT
+    robots: Annotated[bool, setting("Obey robots.txt.", "--robots/--no-robots")] = True
+    user_agent: Annotated[str, setting("User agent to send.", "--user-agent", expected="a line of ASCII")] = USER_AGENT
     allow_urls: Annotated[
         tuple[str, ...],
         _patterns("Follow only links whose URL this regular expression matches; repeatable.", "--allow-url"),
@@ -93,8 +75,7 @@ class CrawlSettings(Settings):
         _patterns("Follow no link whose URL this regular expression matches; repeatable.", "--deny-url"),
     ] = ()
     sitemaps: Annotated[
-        bool,
-        setting("Also take the pages in the site's sitemaps and feeds.", "--sitemaps/--no-sitemaps", panel=CRAWL),
+        bool, setting("Also take the pages in the site's sitemaps and feeds.", "--sitemaps/--no-sitemaps")
     ] = False
     guard: AddressGuard = field(default_factory=AddressGuard)
     render: Annotated[
@@ -102,24 +83,21 @@ class CrawlSettings(Settings):
         setting(
             "Render pages in a browser: all, or with =auto those whose HTML shows little. [default: never]",
             "--render",
-            panel=CRAWL,
             metavar="[=auto]",
         ),
     ] = "never"
-    browsers: Annotated[int, setting("Browsers that render at the same time.", "--browsers", panel=CRAWL, least=1)] = 1
+    browsers: Annotated[int, setting("Browsers that render at the same time.", "--browsers", least=1)] = 1
     render_set: Annotated[
         tuple[str, ...],
         setting(
             "Limit of rendering, as in load_seconds=40; repeatable.",
             "--render-set",
-            panel=CRAWL,
             metavar="NAME=VALUE",
             read=lambda text: (text,),
         ),
     ] = ()
     screenshots: Annotated[
-        bool,
-        setting("Store a picture of each rendered page, for inspect.", "--screenshots/--no-screenshots", panel=CRAWL),
+        bool, setting("Store a picture of each rendered page, for inspect.", "--screenshots/--no-screenshots")
     ] = False
 
     def validate(self) -> None:

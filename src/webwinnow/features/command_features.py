@@ -10,7 +10,8 @@ import typer
 from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import finish, shown_progress
 from webwinnow.counted import counted
-from webwinnow.features.featurefile import write_features
+from webwinnow.features.options import Kinds, Weighting, weight_settings
+from webwinnow.features.run import write_features
 from webwinnow.features.vectors import SITE_WEIGHTINGS, WEIGHTINGS, VectorSettings
 from webwinnow.record.cleaner import Cleaner
 from webwinnow.site.sums import LEARNED_PAGES
@@ -24,10 +25,10 @@ def features(
     context: typer.Context,
     inputs: opt.Inputs,
     out: Annotated[Path, opt.out("an .npz file, or - for standard output", callback=opt.written(".npz"))],
-    weighting: opt.Weighting = _WEIGHTING,
+    weighting: Weighting = _WEIGHTING,
     mapped: Annotated[bool, opt.setting("Weight as MapCST does (thesis 4.3.3) rather than exactly (5-10).")] = True,
     set_: opt.Settings = None,
-    kinds: opt.Kinds = "words",
+    kinds: Kinds = "words",
     stop_words: opt.StopWords = None,
     all_words: Annotated[bool, opt.setting("Keep stop words, numbers and single letters.", "--all-words")] = False,
     method: Annotated[
@@ -62,7 +63,7 @@ def features(
         stop_words=not all_words,
         stop_list=opt.stop_list(stop_words),
         weighting=weighting,
-        weights=opt.weight_settings(set_ if method is None else None, weighting, mapped=mapped),
+        weights=weight_settings(set_ if method is None else None, weighting, mapped=mapped),
     )
     settings = opt.parsing_settings(site_by, jobs, css=css, learn_pages=learn_pages)
     with shown_progress(quiet=quiet) as progress:

@@ -7,7 +7,7 @@ pages that were not learned, and learns sites that are new from their own pages.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Self
 
@@ -16,17 +16,17 @@ from numpy.typing import NDArray
 
 from webwinnow.errors import MissingExtra, SettingsError
 from webwinnow.features.vectors import VectorBuilder, VectorSettings
+from webwinnow.methods.method_cst import CstSettings
 from webwinnow.methods.registry import DEFAULT_METHOD, CleaningSettings
 from webwinnow.page.fingerprints import exact_fingerprint
 from webwinnow.page.records import PageRecord
 from webwinnow.page.tree import PageTree
 from webwinnow.page.urls import SiteKey
 from webwinnow.page.words import StopList
+from webwinnow.plugins import meant
 from webwinnow.record.cleaner import Cleaner
 from webwinnow.record.sitemodel import SiteModel, tree_of
 from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
-from webwinnow.site.learned import NO_JOINS
-from webwinnow.site.sitetree import JoinSettings
 from webwinnow.site.sums import LEARNED_PAGES, TEXTS, choose_pages, page_key
 
 try:
@@ -79,7 +79,7 @@ class _SiteEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return found
 
     def _models(
-        self, sited: Iterable[tuple[str, PageTree]], parts: frozenset[str], joins: Mapping[str, JoinSettings] = NO_JOINS
+        self, sited: Iterable[tuple[str, PageTree]], parts: frozenset[str], settings: CleaningSettings | None = None
     ) -> dict[str, SiteModel]:
         if not SiteKey.parse(self.site_by).has_sites:
             return {}
@@ -88,25 +88,29 @@ class _SiteEstimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             trees[site].append(tree)
         return {
             site: SiteModel.learn(
-                choose_pages(((page_key(tree.url), exact_fingerprint(tree), tree) for tree in own), self.learn_pages),
+                choose_pages(((page_key(tree.url), exact_fingerprint(tree), tree) for tree in pages), self.learn_pages),
                 site,
                 parts,
-                joins,
+                settings,
             )
-            for site, own in trees.items()
+            for site, pages in trees.items()
         }
 
 
 class SiteFeatureWeighter(_SiteEstimator):
     """Pages to a CSR matrix of features, weighted as `webwinnow features` weights them.
 
-    `weighting` is `cst`, the compressed structure tree of each page's own site; `wplus` to adjust its weights by all
-    pages of `fit` (docs/wplus.md), where the columns after the words are topics; or `tfidf`, counts times the inverse
-    document frequency over the pages of `fit`. A site that was not in `fit` is learned from its own pages in
-    `transform`, as the command learns it. `site_by` as in `SiteKey`; `mapped` uses the weights of MapCST (thesis 4.3.3)
-    rather than exact ones (5-10), and `weights` gives all settings of the weights instead; `kinds` of `words`,
-    `images`, `links`; `stop_words` leaves stop words out, those of `stop_list` or of each page's language; at most
-    `learn_pages` pages of a site are learned.
+    - `weighting`: `cst`, the compressed structure tree of each page's own site; `wplus`, its weights adjusted by all
+      pages of `fit` (docs/features.md), where the columns after the words are topics; or `tfidf`, counts times the
+      inverse document frequency over the pages of `fit`.
+    - `site_by`: as in `SiteKey`.
+    - `mapped`: whether to use the weights of MapCST (thesis 4.3.3) rather than exact ones (5-10).
+    - `weights`: all settings of the weights instead.
+    - `kinds`: of `words`, `images`, `links`.
+    - `stop_words`: whether to leave stop words out, those of `stop_list` or of each page's language.
+    - `learn_pages`: pages of a site that are learned, at most.
+
+    A site that was not in `fit` is learned from its own pages in `transform`, as the command learns it.
     """
 
     def __init__(
@@ -133,7 +137,7 @@ class SiteFeatureWeighter(_SiteEstimator):
     def fit(self, X: Iterable[Page], y: Any = None) -> Self:  # noqa: ARG002, N803
         """Learn the sites of the pages and the features that have weight."""
         if self.weighting not in WEIGHTINGS:
-            raise SettingsError(f"no weighting {self.weighting!r}; there are: {', '.join(WEIGHTINGS)}")
+            raise SettingsError(f"there is no weighting {self.weighting!r}; {meant(self.weighting, list(WEIGHTINGS))}")
         sited = self._learned(X)
         self.weights_: dict[str, FeatureWeights] = self._site_weights(sited)
         gathered = self._gathered(sited, self.weights_)
@@ -169,7 +173,8 @@ class SiteFeatureWeighter(_SiteEstimator):
         if self.weighting == "tfidf":
             return {}
         settings = self.weights or replace(VectorSettings().weights, mapped=self.mapped)
-        models = self._models(sited, frozenset({"cst"}), {"cst": settings.join})
+        cleaning = CleaningSettings(cst=CstSettings(gamma=settings.gamma, overlap=settings.overlap))
+        models = self._models(sited, frozenset({"cst"}), cleaning)
         return {site: model.feature_weights(settings) for site, model in models.items()}
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
@@ -197,8 +202,8 @@ class SiteFeatureWeighter(_SiteEstimator):
 class SiteTextCleaner(_SiteEstimator):
     """Pages to their clean texts, those of the records of `webwinnow clean`.
 
-    `method` as there, `settings` its settings. A site that was not in `fit` is learned from its own pages in
-    `transform`.
+    `method` is the cleaning method, and `settings` are those of `clean`. A site that was not in `fit` is learned from
+    its own pages in `transform`.
     """
 
     def __init__(
@@ -230,7 +235,7 @@ class SiteTextCleaner(_SiteEstimator):
 
     def _site_models(self, sited: list[tuple[str, PageTree]]) -> dict[str, SiteModel]:
         cleaner = Cleaner.of(self.method, self.settings)
-        return self._models(sited, cleaner.method.parts | {TEXTS}, cleaner.settings.joins)
+        return self._models(sited, cleaner.method.parts | {TEXTS}, cleaner.settings)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:  # noqa: ARG002
         """One column, the text."""

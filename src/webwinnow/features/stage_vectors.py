@@ -5,7 +5,7 @@ from __future__ import annotations
 from webwinnow.record.cleaner import CleanPage
 from webwinnow.record.fields import Field
 from webwinnow.run.stages import Stage, Tally
-from webwinnow.storage.fastjson import to_json
+from webwinnow.storage.encoding import to_json
 
 
 class VectorStage(Stage):

@@ -5,34 +5,41 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, BinaryIO
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.errors import MissingExtra, SettingsError
+from webwinnow.errors import InputError, MissingExtra, SettingsError
 from webwinnow.judge.verdict import Verdict
 from webwinnow.page._words import name_hash
 from webwinnow.page.tree import PageTree
 from webwinnow.page.words import IMAGE_PREFIX, LINK_PREFIX, StopList, words
+from webwinnow.settings import Settings, setting
 from webwinnow.site.featureweights import CstWeightSettings, FeatureWeights
 from webwinnow.site.sitetree import finish
 from webwinnow.site.styletree import CST_CUT, Keys, StyleTree, feature_names, page_features
+from webwinnow.storage.modelfile import is_within, read_arrays
 
 FEATURE_KINDS = ("words", "images", "links")
 WEIGHTINGS = ("cst", "wplus", "tfidf", "topic")
 TITLE_WEIGHT = 2.0
-"""What W+ and topic weights add to the weight of a word that is also in the page's title (docs/wplus.md)."""
+"""What W+ and topic weights add to the weight of a word that is also in the page's title (docs/features.md)."""
 SITE_WEIGHTINGS = ("cst", "wplus")
 MOST_NAME_CHARACTERS = 250_000_000
 """Characters of the array of all pages' names, and of that of all features' (1 GB each): 2,500 a name with 100,000."""
 LEAST_NAME_CHARACTERS = 256
 """Characters that a name may have, however many names there are."""
+LARGEST_ARRAY = 1 << 34
+"""Bytes of one array of a feature file; larger ones are not unpacked."""
+_FILE_KINDS = {"data": "f", "indices": "iu", "indptr": "iu", "shape": "iu", "page_ids": "U", "vocabulary": "U"}
+"""The arrays of a feature file and the kinds of their elements."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VectorSettings:
+class VectorSettings(Settings):
     """Which features are in the rows, and how they are weighted.
 
     - `kinds`: of `words`, `images`, `links`; the site's tree is learned from all three.
@@ -47,18 +54,17 @@ class VectorSettings:
     kinds: tuple[str, ...] = ("words",)
     stop_words: bool = True
     stop_list: StopList = field(default_factory=StopList)
-    weighting: str = "cst"
+    weighting: Annotated[str, setting("How features are weighted.", known=lambda: WEIGHTINGS)] = "cst"
     weights: CstWeightSettings = field(default_factory=lambda: CstWeightSettings(mapped=True))
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
+        """Raise `SettingsError` for kinds of features that there are not, or two lists of stop words."""
         if not self.kinds or set(self.kinds) - set(FEATURE_KINDS):
             raise SettingsError(
                 f"no features {', '.join(self.kinds) or '(none)'}; there are: {', '.join(FEATURE_KINDS)}"
             )
         if self.stop_list.own is not None and not self.stop_words:
             raise SettingsError("a list of stop words is given, and all words are to be kept; expected one of the two")
-        if self.weighting not in WEIGHTINGS:
-            raise SettingsError(f"no weighting {self.weighting!r}; there are: {', '.join(WEIGHTINGS)}")
 
     @property
     def learns_sites(self) -> bool:
@@ -112,6 +118,35 @@ class FeatureMatrix:
             page_ids=names_array(self.page_ids),
             vocabulary=names_array(self.vocabulary),
         )
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """A file that `save` wrote. Raises `InputError` if it is damaged or something else."""
+        try:
+            arrays = read_arrays(path, _FILE_KINDS, largest=LARGEST_ARRAY, padded=("page_ids", "vocabulary"))
+            for name, kinds in _FILE_KINDS.items():
+                if arrays[name].ndim != 1 or arrays[name].dtype.kind not in kinds:
+                    raise ValueError(f"{name} is {arrays[name].ndim}-dimensional of {arrays[name].dtype}")
+            data, indices, indptr, given, page_ids, vocabulary = (arrays[name] for name in _FILE_KINDS)
+            shape = (len(page_ids), len(vocabulary))
+            if tuple(given.tolist()) != shape:
+                raise ValueError(f"shape is {given.tolist()}, there are {shape[0]} pages and {shape[1]} features")
+            check_csr(data, indices, indptr, shape)
+        except ValueError as error:
+            raise InputError(
+                f"{path}: not a feature file ({error}); expected an .npz that `webwinnow features` wrote"
+            ) from error
+        return cls(data, indices, indptr, page_ids.tolist(), vocabulary.tolist())
+
+
+def check_csr(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], shape: tuple[int, int]) -> None:
+    """Raise `ValueError` unless these are the arrays of a CSR matrix of finite numbers."""
+    if len(indptr) != shape[0] + 1 or indptr[0] != 0 or indptr[-1] != len(data) or (np.diff(indptr) < 0).any():
+        raise ValueError("indptr does not split the data into rows")
+    if len(indices) != len(data) or not is_within(indices, shape[1]):
+        raise ValueError("indices are not columns")
+    if not np.isfinite(data).all():
+        raise ValueError("some values are not finite numbers")
 
 
 def names_array(names: list[str]) -> NDArray[np.str_]:

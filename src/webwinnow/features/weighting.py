@@ -1,4 +1,4 @@
-"""Weights from a whole collection rather than one site: W+ (docs/wplus.md) and topic weights (extra `mining`).
+"""Weights from a whole collection rather than one site: W+ (docs/features.md) and topic weights (extra `mining`).
 
 The weights of the compressed structure tree (thesis 4.3) are learned from one site. When pages of several sites are
 mined together, words that distinguish sites rather than subjects dominate. W+ takes those weights, summed over each

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.judge import combined
-from webwinnow.judge import verdict as reasons
 from webwinnow.judge.evidence import evidence_of, page_model
 from webwinnow.judge.models import Favor
-from webwinnow.judge.verdict import Verdict
+from webwinnow.judge.verdict import Reason, Verdict, without_site
 from webwinnow.judge.wholes import HIDDEN_ABOVE, SAID_OFTEN, completed, pooled
 from webwinnow.methods.method_cst import block_weights
 from webwinnow.methods.registry import CleaningSettings
@@ -24,7 +23,7 @@ from webwinnow.page.tree import PageTree
 from webwinnow.record.cleaner import Cleaner
 from webwinnow.site.learned import NOISE_TREES, LearnedSite
 from webwinnow.site.mapping import NOWHERE
-from webwinnow.site.sums import block_keys
+from webwinnow.site.part_texts import block_keys
 
 MILLION = 1_000_000
 ALWAYS, NEVER = 2 * MILLION, -1
@@ -145,15 +144,15 @@ def _read_sst(page: Page, model: LearnedSite | None, verdict: Verdict) -> DialRe
     kept_at_zero = tree.visible_runs & ~dull
     noisy_from = np.ceil(np.minimum(traced.noisy_from, 2.0) * MILLION)  # noisy at t means t >= noisy_from
     importance = np.append(noise.importance.composite, np.nan)[traced.element]
-    kept = np.where(traced.element == NOWHERE, reasons.POSSIBLY_REASON, reasons.MEANINGFUL_REASON)
+    kept = np.where(traced.element == NOWHERE, Reason.POSSIBLY, Reason.MEANINGFUL)
     reading = _two_sided(
         verdict,
         np.where(kept_at_zero, noisy_from - 1, NEVER),
         kept,
         np.where(
             kept_at_zero,
-            reasons.NOISY_REASON,
-            np.where(dull, reasons.LOCALLY_NOISY_REASON, reasons.HIDDEN_REASON),
+            Reason.NOISY,
+            np.where(dull, Reason.LOCALLY_NOISY, Reason.HIDDEN),
         ),
         importance,
         own=round(model.thresholds[verdict.method] * MILLION),
@@ -171,7 +170,7 @@ def _read_cst(page: Page, model: LearnedSite | None, verdict: Verdict) -> DialRe
     score = block_weights(blocks, model.feature_weights(settings.weights))[blocks.of_run()]
     limit = np.where(tree.visible_runs, np.rint(score * MILLION), NEVER)
     own = round(settings.weight * MILLION)
-    return _two_sided(verdict, limit, reasons.WEIGHTY_REASON, reasons.LIGHT_REASON, score, own=own)
+    return _two_sided(verdict, limit, Reason.WEIGHTY, Reason.LIGHT, score, own=own)
 
 
 def _read_repeated(page: Page, model: LearnedSite | None, verdict: Verdict) -> DialReading:
@@ -182,37 +181,37 @@ def _read_repeated(page: Page, model: LearnedSite | None, verdict: Verdict) -> D
     of_run = share[blocks.of_run()]
     limit = np.where(tree.visible_runs, np.floor(of_run * MILLION), ALWAYS)
     own = round(CleaningSettings().repeated.share * MILLION)
-    return _two_sided(verdict, limit, reasons.KEPT_REASON, reasons.REPEATED_REASON, of_run, own=own)
+    return _two_sided(verdict, limit, Reason.KEPT, Reason.REPEATED, of_run, own=own)
 
 
 def _read_probability(page: Page, model: LearnedSite | None, verdict: Verdict) -> DialReading:
     tree, evidence, asked = page.tree, evidence_of(page), None
-    probability, gone = evidence.probability, np.full(len(evidence), reasons.UNLIKELY_REASON)
-    if verdict.method == "combined" and model is not None and reasons.without_site(model, combined.LEAST_PAGES) is None:
+    probability, gone = evidence.probability, np.full(len(evidence), Reason.UNLIKELY)
+    if verdict.method == "combined" and model is not None and without_site(model, combined.LEAST_PAGES) is None:
         asked = combined.site_evidence(page, model)
         probability = combined.joined(evidence, asked)
-        gone[asked.share >= SAID_OFTEN] = reasons.REPEATED_REASON
+        gone[asked.share >= SAID_OFTEN] = Reason.REPEATED
     probability = pooled(page, probability, asked)
     genre = evidence.genre_probability if asked is None else None
-    is_empty = bool((verdict.run_reason == reasons.NO_CONTENT_REASON).any())
+    is_empty = bool((verdict.run_reason == Reason.NO_CONTENT).any())
     turns = {
         favor: None if is_empty else _turn(page_model(page).cut(probability, evidence.words, favor, genre))
         for favor in (None, *FAVORS)
     }
     blocks = page.blocks
     of_run = blocks.of_run()
-    posts = (verdict.run_reason == reasons.POSTS_REASON)[blocks.first_run[evidence.said]]
+    posts = (verdict.run_reason == Reason.POSTS)[blocks.first_run[evidence.said]]
     probability = completed(page, np.where(posts, 0.0, probability), asked)
     shown = tree.visible_runs[blocks.first_run[evidence.said]]
     limit, score = np.full(len(blocks), NEVER, np.int32), np.full(len(blocks), np.nan)
     limit[evidence.said] = np.where(shown | (probability >= HIDDEN_ABOVE), np.rint(probability * MILLION), NEVER)
     score[evidence.said] = probability
-    reason = np.full(len(blocks), reasons.UNLIKELY_REASON)
+    reason = np.full(len(blocks), Reason.UNLIKELY)
     reason[evidence.said] = gone
     return _two_sided(
         verdict,
-        np.where(verdict.run_reason == reasons.POSTS_REASON, NEVER, limit[of_run]),
-        reasons.CONTENT_REASON,
+        np.where(verdict.run_reason == Reason.POSTS, NEVER, limit[of_run]),
+        Reason.CONTENT,
         reason[of_run],
         score[of_run],
         own=turns[None],

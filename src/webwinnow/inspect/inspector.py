@@ -22,7 +22,7 @@ from webwinnow.inspect.shownpage import SHOWN_TAGS
 from webwinnow.inspect.sitereport import CURVE_STEPS, DEFAULT_METHODS, SiteReport, packed
 from webwinnow.inspect.templating import asset, render_page
 from webwinnow.judge.kinds import FAMILIES, KINDS
-from webwinnow.judge.verdict import REASONS
+from webwinnow.judge.verdict import Reason
 from webwinnow.methods.registry import method_named
 from webwinnow.page.parsing import ParseLimits
 from webwinnow.page.urls import SiteKey
@@ -158,7 +158,7 @@ def report_html(
         "version": __version__,
         "command": command,
         "tags": SHOWN_TAGS,
-        "reasons": REASONS,
+        "reasons": [reason.text for reason in Reason],
         "steps": CURVE_STEPS,
         "families": FAMILIES,
         "kinds": [

@@ -27,7 +27,7 @@ from webwinnow.page.tree import PageTree
 from webwinnow.record.walk import walk
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.mapping import NOWHERE
-from webwinnow.site.sums import block_keys
+from webwinnow.site.part_texts import block_keys
 
 SHOWN_TAGS: tuple[str, ...] = tuple(
     "div p h1 h2 h3 h4 h5 h6 ul ol li dl dt dd table caption thead tbody tfoot tr td th pre blockquote figure "

@@ -119,6 +119,8 @@ def page_with(
     page = Page(tree, blocks=None if evidence is None else evidence.blocks(tree), fingerprint=fingerprint)
     if evidence is not None:
         page.give(evidence_of, evidence)
+        if evidence.names is not None:
+            page.give(names_of, evidence.names)
     if model is not None:
         page.give(page_model, model)
     return page
@@ -162,7 +164,13 @@ def evidence_of(page: Page) -> PageEvidence:
 
 def evidence_to_learn(page: Page) -> PageEvidence:
     """The evidence of a page that a site is learned from, with the keys of its names."""
-    return replace(evidence_of(page), names=page_names(page.tree, page.hints))
+    return replace(evidence_of(page), names=names_of(page))
+
+
+@derived
+def names_of(page: Page) -> NDArray[np.uint64]:
+    """Keys of the names of the page."""
+    return page_names(page.tree, page.hints)
 
 
 # The blocks with text

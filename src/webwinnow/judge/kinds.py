@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 from webwinnow.errors import ModelError
 from webwinnow.judge.evidence import reading_of
 from webwinnow.judge.models import POST_ABOVE, BoostedTrees
+from webwinnow.judge.pictures import empty_boxes
 from webwinnow.judge.regionfeatures import FEATURES, PART_STARTS, PARTS, TOKENS, RegionReading, read_regions
 from webwinnow.judge.removedregions import RemovedRegions, removed_regions, text_free_regions
-from webwinnow.judge.verdict import EMPTY_REASON, Verdict
+from webwinnow.judge.verdict import Reason, Verdict
 from webwinnow.page.page import Page
-from webwinnow.record.html import empty_boxes
 from webwinnow.site.learned import LearnedSite
 from webwinnow.storage.modelfile import ModelFormat
 
@@ -304,11 +304,6 @@ class RegionKinds:
     score: NDArray[np.float32]
     advertises: NDArray[np.float32]
 
-    def of_runs(self) -> NDArray[np.uint8]:
-        """The kind of each run's region; content for what is kept."""
-        region = self.regions.of_run()
-        return np.append(self.kind, np.uint8(KIND_CODE["content"]))[region]
-
     def without_text(self) -> NDArray[np.bool_]:
         """Which nodes are in a region without text."""
         found = np.zeros(len(self.regions.tree), np.bool_)
@@ -364,7 +359,7 @@ def with_kinds(
     tree, found = page.tree, recognise(page, verdict, site, model)
     kind, score = kinds_of_nodes(found, verdict)
     empty = empty_boxes(tree, verdict.keep, verdict.keep_runs) & (kind != KIND_CODE["content"])
-    keep, reason = verdict.keep & ~empty, np.where(empty, EMPTY_REASON, verdict.reason).astype(np.uint8)
+    keep, reason = verdict.keep & ~empty, np.where(empty, Reason.EMPTY, verdict.reason).astype(np.uint8)
     return replace(verdict, keep=keep, reason=reason, kind=kind, kind_score=score)
 
 

@@ -11,7 +11,6 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.judge import verdict as reasons
 from webwinnow.judge._judging import node_reasons, spread, whole_reasons
 from webwinnow.judge.emptypages import why_empty
 from webwinnow.judge.evidence import PageEvidence, evidence_of, owner_of, page_model, sections_of, shown_of
@@ -19,7 +18,7 @@ from webwinnow.judge.kinds import KIND_CODE
 from webwinnow.judge.models import Favor
 from webwinnow.judge.pictures import judged_pictures
 from webwinnow.judge.tails import find_tails
-from webwinnow.judge.verdict import Verdict, keep_around
+from webwinnow.judge.verdict import Reason, Verdict, keep_around
 from webwinnow.judge.visualevidence import unseen_blocks, with_layout
 from webwinnow.judge.wholes import HIDDEN_ABOVE, SAID_OFTEN, completed, headed, labels, pooled
 from webwinnow.page.blocks import runs_of_nodes
@@ -31,27 +30,27 @@ from webwinnow.site.learned import LearnedSite
 
 _KIND = np.array((KIND_CODE["content"], KIND_CODE["posts"]), np.uint8)
 _SPREAD = (
-    reasons.CONTENT_REASON,
-    reasons.HEADING_REASON,
-    reasons.KEPT_POSTS_REASON,
-    reasons.POSTS_REASON,
-    reasons.TEASER_REASON,
-    reasons.FURTHER_REASON,
-    reasons.REPEATED_REASON,
+    Reason.CONTENT,
+    Reason.HEADING,
+    Reason.KEPT_POSTS,
+    Reason.POSTS,
+    Reason.TEASER,
+    Reason.FURTHER,
+    Reason.REPEATED,
 )
 """The reasons of `spread`, after those of hidden and of removed text."""
 _WHOLES = (
-    reasons.HEADING_REASON,
-    reasons.LABEL_REASON,
-    reasons.OF_RECORD_REASON,
-    reasons.OF_LIST_REASON,
-    reasons.OF_TABLE_REASON,
-    reasons.WHOLE_REASON,
-    reasons.WITH_RECORDS_REASON,
-    reasons.WITH_LIST_REASON,
-    reasons.WITH_TABLE_REASON,
-    reasons.LABELS_NOTHING_REASON,
-    reasons.HEADS_NOTHING_REASON,
+    Reason.HEADING,
+    Reason.LABEL,
+    Reason.OF_RECORD,
+    Reason.OF_LIST,
+    Reason.OF_TABLE,
+    Reason.WHOLE,
+    Reason.WITH_RECORDS,
+    Reason.WITH_LIST,
+    Reason.WITH_TABLE,
+    Reason.LABELS_NOTHING,
+    Reason.HEADS_NOTHING,
 )
 """The reasons of `whole_reasons`."""
 MOSTLY_POSTS = 0.5
@@ -73,8 +72,7 @@ class PageSettings(Settings):
     comments: Annotated[
         bool | None,
         setting(
-            "Keep what readers wrote (comments, reviews, forum posts) on every page, or on none. "
-            "[default: where it is the content]",
+            "Keep what readers wrote on every page, or on none. [default: where it is the content]",
             "--comments/--no-comments",
             panel=KEEP,
         ),
@@ -169,7 +167,7 @@ def verdict_of(
     if unseen is not None:
         keep &= unseen == 0
 
-    gone = reasons.NO_CONTENT_REASON if empty else reasons.UNLIKELY_REASON
+    gone = Reason.NO_CONTENT if empty else Reason.UNLIKELY
     behind = None if empty or cut is None else tails
     whole = None
     if settings.wholes and not empty:
@@ -192,12 +190,12 @@ def verdict_of(
         None if behind is None else behind.teasers,
         None if behind is None else behind.further,
         repeated,
-        (reasons.HIDDEN_REASON, gone, *_SPREAD),
+        (Reason.HIDDEN, gone, *_SPREAD),
     )
     nodes = keep_around(tree, keep_runs)
     beside, decoration = judged_pictures(page, nodes, keep) if settings.wholes else (None, None)
-    codes = reasons.HIDDEN_REASON, gone, reasons.CONTENT_REASON
-    pictured = reasons.PICTURE_BESIDE_REASON, reasons.DECORATION_REASON
+    codes = Reason.HIDDEN, gone, Reason.CONTENT
+    pictured = Reason.PICTURE_BESIDE, Reason.DECORATION
     reason = node_reasons(nodes, tree.visible, beside, decoration, (*codes, *pictured))
     if unseen is not None:
         of_block = np.zeros(len(blocks), np.uint8)
@@ -206,9 +204,9 @@ def verdict_of(
         run_reason = np.where(why_unseen > 0, why_unseen, run_reason)
     in_posts = nodes_of(tree, of_posts) if any_posts else np.zeros(len(tree), np.bool_)
     if any_stay:
-        reason[in_posts & nodes] = reasons.KEPT_POSTS_REASON
+        reason[in_posts & nodes] = Reason.KEPT_POSTS
     if any_go:
-        reason[in_posts & (reason == gone)] = reasons.POSTS_REASON
+        reason[in_posts & (reason == gone)] = Reason.POSTS
     return Verdict(
         method=method,
         keep=nodes,

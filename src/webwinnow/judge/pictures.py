@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from webwinnow.judge._judging import ascii_words, framed
 from webwinnow.judge.evidence import evidence_of, spans_of
+from webwinnow.page._nodes import topmost
 from webwinnow.page._sections import add_wrappers, pictures_beside
+from webwinnow.page.blocks import runs_of_nodes
 from webwinnow.page.markup import ATTRIBUTES, CUSTOM_TAG, TAG_CODE
 from webwinnow.page.page import Page
 from webwinnow.page.tree import PageTree
@@ -62,6 +64,18 @@ _ACTION_LINK = re.compile(rf".*\b(?:{'|'.join(_ACTION_NAMES)})\b", re.IGNORECASE
 _MOST_ACTION_WORDS = 4
 _LONGEST_PIXELS = 5
 _PIXELS = re.compile(rf"\s*([0-9]{{1,{_LONGEST_PIXELS}}})\s*+(?:px)?\s*$")
+LEFT_OUT = frozenset(
+    "iframe embed applet video audio canvas svg frame frameset input source track area map spacer meter "
+    "progress".split()
+)
+"""Elements that load, run or request something, and those without meaning outside of them. Their text is kept."""
+_UNSEEN = tuple(
+    TAG_CODE[tag]
+    for tag in sorted(
+        LEFT_OUT | set("div aside section center ins header footer nav noscript button form figure p article".split())
+    )
+)
+"""Elements that show nothing if they have neither text nor a picture: a box for a script to fill, a frame."""
 
 
 def judged_pictures(
@@ -153,3 +167,14 @@ def _pixels(written: str | None) -> int | None:
         return int(written)  # most are written so
     found = _PIXELS.match(written) if written else None
     return int(found[1]) if found else None
+
+
+def empty_boxes(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
+    """The kept boxes and frames, with what is inside, that have neither kept text nor a kept picture."""
+    kept = keep[tree.run_owner] if runs is None else keep[tree.run_owner] & runs
+    first, last = runs_of_nodes(tree)
+    says = np.concatenate(([0], np.cumsum(kept & tree.written_runs)))
+    shows = np.concatenate(([0], np.cumsum(keep & tree.tagged("img", "hr"))))
+    boxes = keep & np.isin(tree.tag, _UNSEEN) & (says[first] == says[last]) & (shows[tree.end] == shows[:-1])
+    found: NDArray[np.bool_] = keep & (topmost(tree.parent, boxes) >= 0)
+    return found

@@ -204,10 +204,10 @@ class _Page:
 
     def _shares(self, site: LearnedSite | None) -> NDArray[np.float64] | None:
         """The share of the site's other pages that contain each block."""
-        if site is None or site.blocks is None or site.pages < 2:
+        if site is None or "blocks" not in site.parts or site.pages < 2:
             return None
         own = int(page_fingerprint(self.tree) in site.learned)
-        pages = site.blocks.pages_that_say(self.reading.text_key)
+        pages = site.block_table.pages_that_say(self.reading.text_key)
         copies = np.maximum(pages - own - (pages == 1) * (1 - own), 0)
         found: NDArray[np.float64] = np.minimum(copies / max(site.pages - own, 1), 1.0)
         return found

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import MissingExtra, SettingsError
-from webwinnow.judge.verdict import KEEP_SELECTED_REASON, NO_TABLES_REASON, REMOVE_SELECTED_REASON, Verdict
+from webwinnow.judge.verdict import Reason, Verdict
 from webwinnow.lazy import lazy_pattern
 from webwinnow.page.markup import ATTRIBUTES, BOX_ATTRIBUTE
 from webwinnow.page.page import Page
@@ -35,7 +35,7 @@ _ATTRIBUTE: Final = re.compile(r"@\s*([\w-]+)")
 
 
 def _selectors(help: str, option: str) -> Setting:
-    return setting(help, option, panel=KEEP, metavar="SELECTOR", read=lambda text: (text,))
+    return setting(help, option, metavar="SELECTOR", read=lambda text: (text,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,13 +47,15 @@ class Selection(Settings):
     - `drop`: elements that are removed, also inside kept ones.
     """
 
+    PANEL = KEEP
+
     keep: Annotated[
         tuple[str, ...], _selectors("Keep the elements that a CSS selector or XPath selects; repeatable.", "--keep")
     ] = ()
     drop: Annotated[
         tuple[str, ...], _selectors("Remove the elements that a CSS selector or XPath selects; repeatable.", "--drop")
     ] = ()
-    tables: Annotated[bool, setting("Keep data tables that are content.", "--tables/--no-tables", panel=KEEP)] = True
+    tables: Annotated[bool, setting("Keep data tables that are content.", "--tables/--no-tables")] = True
 
     def validate(self) -> None:
         """Raise `SettingsError` for what is no selector."""
@@ -73,11 +75,11 @@ class Selection(Settings):
         document = _document(tree) if self.keep or self.drop else None
         steps: list[tuple[NDArray[np.bool_], bool, int]] = []
         if not self.tables:
-            steps.append((page.structures.table_of >= 0, False, NO_TABLES_REASON))
+            steps.append((page.structures.table_of >= 0, False, Reason.NO_TABLES))
         if self.keep:
-            steps.append((_inside(tree, document, self.keep) & tree.visible, True, KEEP_SELECTED_REASON))
+            steps.append((_inside(tree, document, self.keep) & tree.visible, True, Reason.KEEP_SELECTED))
         if self.drop:
-            steps.append((_inside(tree, document, self.drop), False, REMOVE_SELECTED_REASON))
+            steps.append((_inside(tree, document, self.drop), False, Reason.REMOVE_SELECTED))
         keep, keep_runs = verdict.keep.copy(), verdict.keep_runs.copy()
         reason, run_reason = verdict.reason.copy(), verdict.run_reason.copy()
         for nodes, kept, why in steps:

@@ -18,8 +18,9 @@ import numpy as np
 
 from webwinnow.errors import SettingsError
 from webwinnow.judge.kinds import KIND_CODE, KINDS, POSSIBLE_ADVERTISEMENT, RegionKinds, kinds_of_nodes, recognise
-from webwinnow.judge.verdict import TASK_REASON, Verdict, keep_around
+from webwinnow.judge.verdict import Reason, Verdict, keep_around
 from webwinnow.page.page import Page
+from webwinnow.plugins import meant
 from webwinnow.site.learned import LearnedSite
 
 DEFAULT_TASK = "content"
@@ -88,7 +89,9 @@ def task_of(given: str) -> Task:
         return TASKS[given]
     path = Path(given)
     if path.suffix.lower() not in _FILES:
-        raise SettingsError(f"there is no task {given!r}; there are: {', '.join(TASKS)}, or a .toml or .json file")
+        other = "a task is also a .toml or .json file"
+        other = "a task is also a .toml or .json file"
+        raise SettingsError(f"there is no task {given!r}; {meant(given, list(TASKS))} ({other})")
     try:
         with path.open("rb") as file:
             written = file.read(LARGEST_FILE + 1)
@@ -151,8 +154,8 @@ def for_task(
         verdict,
         keep=nodes,
         keep_runs=keep_runs,
-        run_reason=np.where(back, TASK_REASON, verdict.run_reason).astype(np.uint8),
-        reason=np.where(nodes & ~verdict.keep, TASK_REASON, verdict.reason).astype(np.uint8),
+        run_reason=np.where(back, Reason.TASK, verdict.run_reason).astype(np.uint8),
+        reason=np.where(nodes & ~verdict.keep, Reason.TASK, verdict.reason).astype(np.uint8),
         weight=np.maximum(verdict.weight, nodes.astype(np.float32)),
         kind=kind,
         kind_score=score,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,106 +13,65 @@ from webwinnow.page.tree import PageTree
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.styletree import PageFeatures
 
-REASONS: tuple[str, ...] = (
-    "kept: visible",
-    "hidden: browsers do not show it",
-    "repeated: the site says the same on many of its pages",
-    "kept: meaningful, this part varies over the site",
-    "kept: possibly meaningful, the site's tree does not have this part",
-    "noisy: the site builds and fills this part alike on its pages",
-    "locally noisy: every page has these words here",
-    "kept: its words tell this page from the site's others",
-    "of little weight: its words stand here on many of the site's pages",
-    "kept: likely main content",
-    "unlikely: probably not main content",
-    "no main content: nothing on the page reads like it",
-    "posts: readers wrote it; --comments keeps it",
-    "kept: readers wrote it, and --comments was given",
-    "kept: a topic block, text with few links",
-    "hub: a block of links",
-    "image: a block of images",
-    "kept: in the central area of the page",
-    "marginal: around the central area of the page",
-    "kept: the heading of what stays",
-    "template: this pagelet stands on other pages too",
-    "kept: informative block, its words tell pages apart",
-    "redundant block: its words stand on many of the site's pages",
-    "noisy item: a nepotistic link or an advertisement",
-    "kept: the task wants this kind",
-    "kept: it belongs to what is kept beside it",
-    "heading: nothing is kept that it heads",
-    "kept: part of a table that is kept",
-    "removed with its table, row or column",
-    "kept: part of a list that is kept",
-    "removed with its list",
-    "kept: the label of a value that is kept",
-    "label: its value is removed",
-    "picture: the text beside it is removed",
-    "picture: a logo, an icon, a spacer, an avatar or a button",
-    "removed with what it belongs to",
-    "kept: part of a record that is kept",
-    "removed with its records",
-    "tail: links to other pages behind the article or between its paragraphs",
-    "tail: another article behind the first",
-    "overlay: in a fixed box over the page, such as a consent banner",
-    "unseen: the browser shows it nowhere",
-    "covered: something else is drawn over it",
-    "kept: a selector of --keep",
-    "removed: a selector of --drop",
-    "table: --no-tables",
-    "empty: a box or a frame without text or picture",
-)
-"""What a reason code means; the list only grows at its end."""
 
-(
-    KEPT_REASON,
-    HIDDEN_REASON,
-    REPEATED_REASON,
-    MEANINGFUL_REASON,
-    POSSIBLY_REASON,
-    NOISY_REASON,
-    LOCALLY_NOISY_REASON,
-    WEIGHTY_REASON,
-    LIGHT_REASON,
-    CONTENT_REASON,
-    UNLIKELY_REASON,
-    NO_CONTENT_REASON,
-    POSTS_REASON,
-    KEPT_POSTS_REASON,
-    TOPIC_BLOCK_REASON,
-    HUB_BLOCK_REASON,
-    IMAGE_BLOCK_REASON,
-    CENTRAL_REASON,
-    MARGINAL_REASON,
-    HEADING_REASON,
-    TEMPLATE_REASON,
-    INFORMATIVE_REASON,
-    REDUNDANT_REASON,
-    NOISY_ITEM_REASON,
-    TASK_REASON,
-    WHOLE_REASON,
-    HEADS_NOTHING_REASON,
-    OF_TABLE_REASON,
-    WITH_TABLE_REASON,
-    OF_LIST_REASON,
-    WITH_LIST_REASON,
-    LABEL_REASON,
-    LABELS_NOTHING_REASON,
-    PICTURE_BESIDE_REASON,
-    DECORATION_REASON,
-    WITHOUT_WHOLE_REASON,
-    OF_RECORD_REASON,
-    WITH_RECORDS_REASON,
-    TEASER_REASON,
-    FURTHER_REASON,
-    OVERLAY_REASON,
-    UNSEEN_REASON,
-    COVERED_REASON,
-    KEEP_SELECTED_REASON,
-    REMOVE_SELECTED_REASON,
-    NO_TABLES_REASON,
-    EMPTY_REASON,
-) = range(len(REASONS))
+class Reason(IntEnum):
+    """Why something is kept or removed: a code and its text. New reasons are added at the end."""
+
+    text: str
+
+    def __new__(cls, code: int, text: str = "") -> Reason:
+        made = int.__new__(cls, code)
+        made._value_ = code
+        made.text = text
+        return made
+
+    KEPT = 0, "kept: visible"
+    HIDDEN = 1, "hidden: browsers do not show it"
+    REPEATED = 2, "repeated: the site says the same on many of its pages"
+    MEANINGFUL = 3, "kept: meaningful, this part varies over the site"
+    POSSIBLY = 4, "kept: possibly meaningful, the site's tree does not have this part"
+    NOISY = 5, "noisy: the site builds and fills this part alike on its pages"
+    LOCALLY_NOISY = 6, "locally noisy: every page has these words here"
+    WEIGHTY = 7, "kept: its words tell this page from the site's others"
+    LIGHT = 8, "of little weight: its words stand here on many of the site's pages"
+    CONTENT = 9, "kept: likely main content"
+    UNLIKELY = 10, "unlikely: probably not main content"
+    NO_CONTENT = 11, "no main content: nothing on the page reads like it"
+    POSTS = 12, "posts: readers wrote it; --comments keeps it"
+    KEPT_POSTS = 13, "kept: readers wrote it, and --comments was given"
+    TOPIC_BLOCK = 14, "kept: a topic block, text with few links"
+    HUB_BLOCK = 15, "hub: a block of links"
+    IMAGE_BLOCK = 16, "image: a block of images"
+    CENTRAL = 17, "kept: in the central area of the page"
+    MARGINAL = 18, "marginal: around the central area of the page"
+    HEADING = 19, "kept: the heading of what stays"
+    TEMPLATE = 20, "template: this pagelet stands on other pages too"
+    INFORMATIVE = 21, "kept: informative block, its words tell pages apart"
+    REDUNDANT = 22, "redundant block: its words stand on many of the site's pages"
+    NOISY_ITEM = 23, "noisy item: a nepotistic link or an advertisement"
+    TASK = 24, "kept: the task wants this kind"
+    WHOLE = 25, "kept: it belongs to what is kept beside it"
+    HEADS_NOTHING = 26, "heading: nothing is kept that it heads"
+    OF_TABLE = 27, "kept: part of a table that is kept"
+    WITH_TABLE = 28, "removed with its table, row or column"
+    OF_LIST = 29, "kept: part of a list that is kept"
+    WITH_LIST = 30, "removed with its list"
+    LABEL = 31, "kept: the label of a value that is kept"
+    LABELS_NOTHING = 32, "label: its value is removed"
+    PICTURE_BESIDE = 33, "picture: the text beside it is removed"
+    DECORATION = 34, "picture: a logo, an icon, a spacer, an avatar or a button"
+    WITHOUT_WHOLE = 35, "removed with what it belongs to"
+    OF_RECORD = 36, "kept: part of a record that is kept"
+    WITH_RECORDS = 37, "removed with its records"
+    TEASER = 38, "tail: links to other pages behind the article or between its paragraphs"
+    FURTHER = 39, "tail: another article behind the first"
+    OVERLAY = 40, "overlay: in a fixed box over the page, such as a consent banner"
+    UNSEEN = 41, "unseen: the browser shows it nowhere"
+    COVERED = 42, "covered: something else is drawn over it"
+    KEEP_SELECTED = 43, "kept: a selector of --keep"
+    REMOVE_SELECTED = 44, "removed: a selector of --drop"
+    NO_TABLES = 45, "table: --no-tables"
+    EMPTY = 46, "empty: a box or a frame without text or picture"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -201,8 +161,8 @@ def keep_visible(tree: PageTree, method: str = "none", note: str | None = None) 
         method=method,
         keep=keep,
         keep_runs=keep_runs,
-        reason=np.where(keep, KEPT_REASON, HIDDEN_REASON).astype(np.uint8),
-        run_reason=np.where(keep_runs, KEPT_REASON, HIDDEN_REASON).astype(np.uint8),
+        reason=np.where(keep, Reason.KEPT, Reason.HIDDEN).astype(np.uint8),
+        run_reason=np.where(keep_runs, Reason.KEPT, Reason.HIDDEN).astype(np.uint8),
         score=np.ones(len(tree), np.float32),
         weight=np.ones(len(tree), np.float32),
         kind=np.zeros(len(tree), np.uint8),
@@ -227,14 +187,14 @@ def keep_by_reason(
     Nodes without text of their own have the reason `kept[0]` or `removed`. `add` and `drop` are nodes to keep or to
     remove besides; the weights are 1 and 0 unless given.
     """
-    run_reason = np.where(tree.visible_runs, reason_of_run, HIDDEN_REASON).astype(np.uint8)
+    run_reason = np.where(tree.visible_runs, reason_of_run, Reason.HIDDEN).astype(np.uint8)
     keep_runs = np.isin(run_reason, kept)
     keep = keep_around(tree, keep_runs)
     if add is not None:
         keep |= add
     if drop is not None:
         keep &= ~drop
-    reason = np.where(keep, kept[0], np.where(tree.visible, removed, HIDDEN_REASON)).astype(np.uint8)
+    reason = np.where(keep, kept[0], np.where(tree.visible, removed, Reason.HIDDEN)).astype(np.uint8)
     owners, first = np.unique(tree.run_owner, return_index=True)
     reason[owners] = run_reason[first]
     return Verdict(

@@ -13,9 +13,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.judge import verdict as reasons
 from webwinnow.judge.evidence import evidence_of
 from webwinnow.judge.models import log_odds, sigmoid
+from webwinnow.judge.verdict import Reason
 from webwinnow.page.page import Page
 from webwinnow.page.visualcues import VisualCues
 
@@ -34,9 +34,9 @@ hides (`wholes.HIDDEN_ABOVE`)."""
 def unseen_reason(cues: VisualCues) -> NDArray[np.uint8]:
     """For each node the reason not to show it; 0 where there is none."""
     found = np.zeros(len(cues.overlay), np.uint8)
-    found[cues.covered] = reasons.COVERED_REASON
-    found[cues.unseen] = reasons.UNSEEN_REASON
-    found[cues.overlay] = reasons.OVERLAY_REASON
+    found[cues.covered] = Reason.COVERED
+    found[cues.unseen] = Reason.UNSEEN
+    found[cues.overlay] = Reason.OVERLAY
     return found
 
 
@@ -53,7 +53,7 @@ def unseen_blocks(
     first = page.tree.run_owner[page.blocks.first_run[evidence_of(page).said]]
     found = unseen_reason(page.visual)[first]
     if keep_likely:
-        found[(found != reasons.OVERLAY_REASON) & (probability >= UNSEEN_ABOVE)] = 0
+        found[(found != Reason.OVERLAY) & (probability >= UNSEEN_ABOVE)] = 0
     return found
 
 

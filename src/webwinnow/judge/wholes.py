@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from webwinnow.judge._judging import pool_records
 from webwinnow.judge.evidence import PageEvidence, evidence_of, headlines_of, owner_of, sections_of, shown_of
 from webwinnow.judge.reading import GENRES
-from webwinnow.judge.verdict import WHOLE_REASON, WITHOUT_WHOLE_REASON, Verdict, keep_around
+from webwinnow.judge.verdict import Reason, Verdict, keep_around
 from webwinnow.page._nodes import nearest
 from webwinnow.page._sections import raised
 from webwinnow.page._structures import pool_lists, pool_tables
@@ -348,11 +348,11 @@ def with_wholes(page: Page, verdict: Verdict) -> Verdict:
     keep_runs = (verdict.keep_runs & ~gone[of_run]) | added[of_run]
     around, was_around = keep_around(tree, keep_runs), keep_around(tree, verdict.keep_runs)
     run_reason, reason = verdict.run_reason.copy(), verdict.reason.copy()
-    run_reason[added[of_run]] = WHOLE_REASON
-    run_reason[gone[of_run]] = WITHOUT_WHOLE_REASON
+    run_reason[added[of_run]] = Reason.WHOLE
+    run_reason[gone[of_run]] = Reason.WITHOUT_WHOLE
     keep = (verdict.keep | (around & ~was_around)) & ~(was_around & ~around)
-    reason[keep & ~verdict.keep] = WHOLE_REASON
-    reason[verdict.keep & ~keep] = WITHOUT_WHOLE_REASON
+    reason[keep & ~verdict.keep] = Reason.WHOLE
+    reason[verdict.keep & ~keep] = Reason.WITHOUT_WHOLE
     return replace(verdict, keep=keep, keep_runs=keep_runs, reason=reason, run_reason=run_reason)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,40 +13,23 @@ from webwinnow.counted import counted, printable
 from webwinnow.errors import InputError
 from webwinnow.links.command_links import link_settings
 from webwinnow.links.edges import STRUCTURE
-from webwinnow.links.ranking import Algorithm, Ranked, RankSettings
+from webwinnow.links.ranking import RankSettings
 from webwinnow.links.ranking import rank as rank_links
 from webwinnow.methods.registry import DEFAULT_METHOD
 from webwinnow.run.outputs import check_apart
 
 PANEL = "Mine"
 
-_RANK = RankSettings()
 
-
+@opt.settings_options(RankSettings)
 def rank(
     context: typer.Context,
     inputs: Annotated[list[str], opt.pages_argument("JSONL or Parquet that webwinnow links --all wrote")],
     out: Annotated[str, opt.out("a .jsonl, .csv or .parquet file, or - for standard output")],
-    algorithm: Annotated[
-        Algorithm, opt.setting("Scores to compute: PageRank, HITS (authority and hub) or both.")
-    ] = "both",
-    damping: Annotated[
-        float, opt.setting("PageRank: probability of following a link, at least 0 and less than 1.")
-    ] = _RANK.damping,
-    rounds: Annotated[int, opt.setting("Iterations at most.", min=1)] = _RANK.rounds,
-    tolerance: Annotated[float, opt.setting("Change of the scores at which iterations end.", min=0)] = _RANK.tolerance,
-    by: Annotated[Ranked, opt.setting("Rank pages, or sites by the links between them.")] = _RANK.by,
-    between_sites: Annotated[
-        bool, opt.setting("Leave out links within a site, as HITS was published.", "--between-sites")
-    ] = False,
     root: Annotated[
         Path | None,
         opt.reading("HITS: file of URLs, one per line, that answer a query; only their neighbourhood is weighed."),
     ] = None,
-    near: Annotated[
-        int, opt.reading("HITS: pages that link to a root page and are weighed too, at most, for each.", min=0)
-    ] = _RANK.near,
-    targets: Annotated[bool, opt.reading("Rank linked URLs that are not pages of the input too.", "--targets")] = False,
     top: Annotated[int, opt.writing("Pages in each list of the summary.", min=1)] = 5,
     format: Annotated[str | None, opt.format("jsonl, csv or parquet")] = None,
     method: opt.Method = DEFAULT_METHOD,
@@ -57,6 +40,7 @@ def rank(
     jobs: opt.Jobs = 0,
     tmp: opt.Tmp = None,
     quiet: opt.Quiet = False,
+    **_: Any,
 ) -> None:
     """Rank pages by PageRank and HITS, over all links and over the links that cleaning leaves.
 
@@ -69,15 +53,15 @@ def rank(
         webwinnow links crawl.warc.gz --all -o links.jsonl; webwinnow rank links.jsonl -o ranks.csv --algorithm hits
         webwinnow search index "apples" --json | jq -r .url > root.txt; webwinnow rank links.jsonl --root root.txt -o -
     """
-    if algorithm == "pagerank":
-        opt.check_read(context, "--algorithm pagerank", "root", "near")
-    elif algorithm == "hits":
-        opt.check_read(context, "--algorithm hits", "damping")
     opt.check_learns(context, method)
     check_apart([] if root is None else [root], out)
-    ranking = RankSettings(
-        **opt.fields_of(RankSettings, locals()) | {"root": () if root is None else tuple(_lines_of(root))}
-    )
+    chosen = opt.Chosen(context, RankSettings)
+    ranking = chosen.settings(RankSettings, root=() if root is None else tuple(_lines_of(root)))
+    if ranking.algorithm == "pagerank":
+        chosen.refuse("with --algorithm pagerank", "rank.near")
+        opt.check_read(context, "--algorithm pagerank", "root")
+    elif ranking.algorithm == "hits":
+        chosen.refuse("with --algorithm hits", "rank.damping")
     settings = link_settings("all", method, set_, site_by, models, task, jobs)
     with shown_progress(quiet=quiet) as progress:
         ranked = rank_links(inputs, out, settings, ranking, format=format, tmp=tmp, **progress.callbacks)

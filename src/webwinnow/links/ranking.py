@@ -6,13 +6,13 @@ from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, Unpack
+from typing import Annotated, Any, ClassVar, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.counted import counted
-from webwinnow.errors import InputError, SettingsError, check_range
+from webwinnow.errors import InputError, SettingsError
 from webwinnow.links.graph import (
     DAMPING,
     MOST_ROUNDS,
@@ -22,7 +22,6 @@ from webwinnow.links.graph import (
     LinkGraph,
     Numbers,
     base_set,
-    check_damping,
     hits,
     pagerank,
 )
@@ -38,42 +37,46 @@ from webwinnow.run.rows import well_typed
 from webwinnow.run.settings import RunSettings
 from webwinnow.run.tablefiles import TableFile, are_tables
 from webwinnow.run.unpacking import InputProblem, ProblemListener, ignore_problem
+from webwinnow.settings import METHOD, Settings, setting
 
 Algorithm = Literal["pagerank", "hits", "both"]
 Ranked = Literal["page", "site"]
 DECIMALS = 12
-"""Decimals of a score, as many as `linkgraph.TOLERANCE` makes exact."""
+"""Decimals of a score, as many as `TOLERANCE` makes exact."""
 FORMATS = ("jsonl", "csv", "parquet")
 LINK_KEYS = ("source", "target")
 """Names that a line of `links` has and a page does not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RankSettings:
-    """What is ranked, and how.
+class RankSettings(Settings):
+    """What is ranked, and how. A site links to another if one of its pages does.
 
-    - `by`: pages, or sites; a site links to another if one of its pages does.
-    - `between_sites`: leave out links within a site, as Kleinberg does.
-    - `targets`: also rank linked URLs that are not pages of the input.
-    - `root`: pages (or sites) that answer a query; HITS then works on their base set (`linkgraph.base_set`), with
-      `near` pages that link to each at most.
-    - `tolerance`, `rounds`: when the iterations end.
+    `root` are pages (or sites) that answer a query; HITS then works on their base set (`graph.base_set`).
     """
 
-    algorithm: Algorithm = "both"
-    damping: float = DAMPING
-    tolerance: float = TOLERANCE
-    rounds: int = MOST_ROUNDS
-    near: int = NEAR_PAGES
-    by: Ranked = "page"
-    between_sites: bool = False
-    targets: bool = False
-    root: tuple[str, ...] = ()
+    GROUP: ClassVar[str] = "rank"
+    PANEL = METHOD
 
-    def __post_init__(self) -> None:
-        check_damping(self.damping)
-        check_range(self, "rounds", least=1)
-        check_range(self, "near", "tolerance", least=0)
+    algorithm: Annotated[
+        Algorithm, setting("Scores to compute: PageRank, HITS (authority and hub) or both.", "--algorithm")
+    ] = "both"
+    damping: Annotated[float, setting("PageRank: probability of following a link.", "--damping", least=0, below=1)] = (
+        DAMPING
+    )
+    tolerance: Annotated[float, setting("Change of the scores at which iterations end.", "--tolerance", least=0)] = (
+        TOLERANCE
+    )
+    rounds: Annotated[int, setting("Iterations at most.", "--rounds", least=1)] = MOST_ROUNDS
+    near: Annotated[
+        int, setting("HITS: pages that link to a root page and are weighed too, at most, for each.", "--near", least=0)
+    ] = NEAR_PAGES
+    by: Annotated[Ranked, setting("Rank pages, or sites by the links between them.", "--by")] = "page"
+    between_sites: Annotated[
+        bool, setting("Leave out links within a site, as HITS was published.", "--between-sites")
+    ] = False
+    targets: Annotated[bool, setting("Rank linked URLs that are not pages of the input too.", "--targets")] = False
+    root: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

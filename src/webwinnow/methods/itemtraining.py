@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.errors import InputError, MissingExtra, check_range
+from webwinnow.errors import InputError, MissingExtra
 from webwinnow.methods.itemfeatures import ITEM_KINDS, NUMBERS, Items
 from webwinnow.methods.method_items import LABELS, NOISY, ItemModel, ItemTree
+from webwinnow.settings import Settings, setting
 
 MOST_PHRASES = 2_000
 REPEATS = 4
@@ -24,19 +25,14 @@ REPEATS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TreeSettings:
+class TreeSettings(Settings):
     """How trees are learned, and in how many folds of sites they are tested."""
 
-    leaves: int = 12
-    leaf_items: int = 5
-    """Least number of items in a leaf."""
-    phrase_sites: int = 3
-    """Least number of sites that have a phrase that a tree may test: the habit of one site does not generalise."""
-    folds: int = 5
-
-    def __post_init__(self) -> None:
-        check_range(self, "leaves", "folds", least=2)
-        check_range(self, "leaf_items", "phrase_sites", least=1)
+    leaves: Annotated[int, setting("Leaves of a tree, at most.", least=2)] = 12
+    leaf_items: Annotated[int, setting("Items in a leaf, at least.", least=1)] = 5
+    phrase_sites: Annotated[int, setting("Sites that have a phrase that a tree may test, at least.", least=1)] = 3
+    """The habit of one site does not generalise."""
+    folds: Annotated[int, setting("Folds of sites.", least=2)] = 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,8 +8,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.judge import verdict as reasons
-from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible, without_site
+from webwinnow.judge.verdict import Reason, Verdict, keep_by_reason, keep_visible, without_site
 from webwinnow.methods.registry import Method
 from webwinnow.methods.settings import Gamma, MinPages, Overlap
 from webwinnow.page.blocks import Blocks
@@ -56,7 +55,7 @@ def clean(page: Page, model: LearnedSite | None, settings: CstSettings) -> Verdi
         return keep_visible(page.tree, "cst", note)
     tree, of_run = page.tree, page.blocks.of_run()
     mean = block_weights(page.blocks, model.feature_weights(settings.weights))
-    kept, removed = reasons.WEIGHTY_REASON, reasons.LIGHT_REASON
+    kept, removed = Reason.WEIGHTY, Reason.LIGHT
     reason = np.where(mean >= settings.weight, kept, removed)[of_run]
     verdict = keep_by_reason(tree, "cst", reason, (kept,), removed, np.zeros(0, np.float32))
     score = verdict.keep.astype(np.float32)

@@ -14,8 +14,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.judge import verdict as reasons
-from webwinnow.judge.verdict import Verdict, keep_by_reason
+from webwinnow.judge.verdict import Reason, Verdict, keep_by_reason
 from webwinnow.methods import _view
 from webwinnow.methods.registry import Method
 from webwinnow.methods.viewsettings import DOCVIEW, OURS, ViewSettings, filled, forces
@@ -373,10 +372,10 @@ def clean(page: Page, _model: LearnedSite | None, settings: ViewSettings) -> Ver
     found = page_type(blocks, central[blocks.block_of_word], int(blocks.images[central].sum()), settings)
     images = None
     if found == TOPIC:
-        kept, removed = reasons.TOPIC_BLOCK_REASON, reasons.HUB_BLOCK_REASON
-        reason = np.array([kept, removed, reasons.IMAGE_BLOCK_REASON])[blocks.type]
+        kept, removed = Reason.TOPIC_BLOCK, Reason.HUB_BLOCK
+        reason = np.array([kept, removed, Reason.IMAGE_BLOCK])[blocks.type]
     else:
-        kept, removed = reasons.CENTRAL_REASON, reasons.MARGINAL_REASON
+        kept, removed = Reason.CENTRAL, Reason.MARGINAL
         keep = central if found == HUB else _around_images(blocks, central)
         reason = np.where(keep, kept, removed)
         if found == IMAGE:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.counted import counted
-from webwinnow.judge.verdict import KEPT_REASON, NOISY_ITEM_REASON, Verdict, keep_by_reason
+from webwinnow.judge.verdict import Reason, Verdict, keep_by_reason
 from webwinnow.methods.itemfeatures import ITEM_KINDS, Items, items_of
 from webwinnow.methods.registry import Method
 from webwinnow.methods.settings import file_setting
@@ -201,8 +201,8 @@ def clean(page: Page, _model: LearnedSite | None, settings: ItemSettings) -> Ver
         score[items.node] = 1 - share
         noisy[kind][items.node[share > settings.noisy]] = True
     in_noisy_link = topmost(tree.parent, noisy["link"]) >= 0
-    reason = np.where(in_noisy_link, NOISY_ITEM_REASON, KEPT_REASON)[tree.run_owner]
-    return keep_by_reason(tree, "items", reason, (KEPT_REASON,), NOISY_ITEM_REASON, score, drop=noisy["image"])
+    reason = np.where(in_noisy_link, Reason.NOISY_ITEM, Reason.KEPT)[tree.run_owner]
+    return keep_by_reason(tree, "items", reason, (Reason.KEPT,), Reason.NOISY_ITEM, score, drop=noisy["image"])
 
 
 METHOD = Method(

@@ -7,13 +7,13 @@ from typing import Annotated
 
 import numpy as np
 
-from webwinnow.judge.verdict import HIDDEN_REASON, KEPT_REASON, REPEATED_REASON, Verdict, keep_around, without_site
+from webwinnow.judge.verdict import Reason, Verdict, keep_around, without_site
 from webwinnow.methods.registry import Method
 from webwinnow.methods.settings import MinPages
 from webwinnow.page.page import Page
 from webwinnow.settings import Settings, setting
 from webwinnow.site.learned import LearnedSite
-from webwinnow.site.sums import block_keys
+from webwinnow.site.part_texts import block_keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +38,8 @@ def clean(page: Page, model: LearnedSite | None, settings: RepeatedSettings) -> 
     of_run = share[blocks.of_run()]
     keep_runs = visible & ~(of_run >= settings.share)
     keep = keep_around(tree, keep_runs)
-    reason = np.where(keep, KEPT_REASON, np.where(tree.visible, REPEATED_REASON, HIDDEN_REASON))
-    run_reason = np.where(keep_runs, KEPT_REASON, np.where(visible, REPEATED_REASON, HIDDEN_REASON))
+    reason = np.where(keep, Reason.KEPT, np.where(tree.visible, Reason.REPEATED, Reason.HIDDEN))
+    run_reason = np.where(keep_runs, Reason.KEPT, np.where(visible, Reason.REPEATED, Reason.HIDDEN))
     score = np.ones(len(tree), np.float32)
     np.minimum.at(score, tree.run_owner, (1 - of_run).astype(np.float32))
     return Verdict(

@@ -8,15 +8,14 @@ from typing import Annotated
 import numpy as np
 
 from webwinnow.errors import SettingsError
-from webwinnow.judge import verdict as reasons
-from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible, without_site
+from webwinnow.judge.verdict import Reason, Verdict, keep_by_reason, keep_visible, without_site
 from webwinnow.methods.registry import Method
 from webwinnow.methods.settings import MinPages, StopWords
 from webwinnow.page.page import Page
 from webwinnow.page.words import StopList, stop_list_of
 from webwinnow.settings import Settings, setting, share
 from webwinnow.site.learned import LearnedSite
-from webwinnow.site.segmenttable import GRID, LITTLE_GAIN, MOST_FEATURES, STEP, Segmentation
+from webwinnow.site.segmenttable import GRID, LITTLE_GAIN, MOST_FEATURES, STEP, Segmentation, SegmentTable
 
 _STEP_EXPECTED = f"a multiple of {1 / GRID} up to 1"
 
@@ -62,15 +61,15 @@ def clean(page: Page, model: LearnedSite | None, settings: SegmentSettings) -> V
     note = without_site(model, settings.min_pages)
     if note is not None or model is None:
         return keep_visible(tree, "segments", note)
-    table = model.segment_table
+    table: SegmentTable = model.part("segments")
     threshold = settings.threshold
     if threshold is None:
         threshold = table.threshold_of(settings.by, settings.step, settings.features, settings.gain)
     block, entropy = table.block_entropy(tree, settings.by)
     entropy = entropy[block]
-    reason = np.where(entropy <= threshold, reasons.INFORMATIVE_REASON, reasons.REDUNDANT_REASON)[tree.run_owner]
+    reason = np.where(entropy <= threshold, Reason.INFORMATIVE, Reason.REDUNDANT)[tree.run_owner]
     score = (1.0 - entropy).astype(np.float32)
-    return keep_by_reason(tree, "segments", reason, (reasons.INFORMATIVE_REASON,), reasons.REDUNDANT_REASON, score)
+    return keep_by_reason(tree, "segments", reason, (Reason.INFORMATIVE,), Reason.REDUNDANT, score)
 
 
 METHOD = Method(

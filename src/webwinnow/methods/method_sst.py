@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.counted import counted
-from webwinnow.judge import verdict as reasons
-from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible, without_site
+from webwinnow.judge.verdict import Reason, Verdict, keep_by_reason, keep_visible, without_site
 from webwinnow.methods.registry import Method
 from webwinnow.methods.settings import Gamma, MinPages, Overlap
 from webwinnow.page.blocks import cut
@@ -74,13 +73,13 @@ def clean(page: Page, model: LearnedSite | None, settings: SstSettings) -> Verdi
     noisy, unmatched = mapped.noisy[tree.run_owner], mapped.unmatched[tree.run_owner]
     reason = np.select(
         [noisy, unmatched, mapped.dull_runs(runs, tree.run_count)],
-        [reasons.NOISY_REASON, reasons.POSSIBLY_REASON, reasons.LOCALLY_NOISY_REASON],
-        reasons.MEANINGFUL_REASON,
+        [Reason.NOISY, Reason.POSSIBLY, Reason.LOCALLY_NOISY],
+        Reason.MEANINGFUL,
     )
     importance = np.where(mapped.element == NOWHERE, 1.0, noise.importance.composite[mapped.element])
-    kept = (reasons.MEANINGFUL_REASON, reasons.POSSIBLY_REASON)
+    kept = (Reason.MEANINGFUL, Reason.POSSIBLY)
     drop = None if name == AlignedSettings.TREE else _noisy_images(tree, mapped)
-    verdict = keep_by_reason(tree, name, reason, kept, reasons.NOISY_REASON, importance.astype(np.float32), drop=drop)
+    verdict = keep_by_reason(tree, name, reason, kept, Reason.NOISY, importance.astype(np.float32), drop=drop)
     if settings.whole_runs:
         return verdict
     outputs = np.concatenate((verdict.keep_runs[runs], verdict.keep[mapped.owner[len(runs) :]]))

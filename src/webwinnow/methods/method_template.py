@@ -10,15 +10,22 @@ from typing import Annotated
 import numpy as np
 
 from webwinnow.errors import InputError
-from webwinnow.judge import verdict as reasons
-from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible, without_site
+from webwinnow.judge.verdict import Reason, Verdict, keep_by_reason, keep_visible, without_site
 from webwinnow.methods.registry import Method
 from webwinnow.methods.settings import file_setting
 from webwinnow.page.page import Page
 from webwinnow.page.words import SHINGLE_SIZE
 from webwinnow.settings import Setting, Settings, setting
 from webwinnow.site.learned import LearnedSite
-from webwinnow.site.pagelets import MOST, PAGELET_LINKS, SKETCH_HASHES, TEMPLATE_PAGES, PageletSettings, pagelets_of
+from webwinnow.site.pagelets import (
+    MOST,
+    PAGELET_LINKS,
+    SKETCH_HASHES,
+    TEMPLATE_PAGES,
+    PageletCounts,
+    PageletSettings,
+    pagelets_of,
+)
 from webwinnow.site.templates import TemplateList
 
 
@@ -34,8 +41,7 @@ class TemplateSettings(Settings):
     shingle: Annotated[int, _count("words, links or images in a row that are hashed together")] = SHINGLE_SIZE
     hashes: Annotated[int, _count("smallest hashes that two pagelets must share to be equal")] = SKETCH_HASHES
     pages: Annotated[
-        int,
-        setting("a pagelet on at least this many learned pages of the site is a template", least=TEMPLATE_PAGES),
+        int, setting("a pagelet on at least this many learned pages of the site is a template", least=TEMPLATE_PAGES)
     ] = TEMPLATE_PAGES
     found: Annotated[
         str | None, file_setting("a list that `webwinnow lists templates` wrote; it decides instead of the site")
@@ -59,15 +65,13 @@ def clean(page: Page, model: LearnedSite | None, settings: TemplateSettings) -> 
         is_template = listed.marked(tree.url, pagelets.fingerprint)
     else:
         assert model is not None
-        counts = model.pagelet_counts
+        counts: PageletCounts = model.part("pagelets")
         pagelets = pagelets_of(tree, counts.settings)
         is_template = counts.pages_with(pagelets.fingerprint) >= settings.pages
     dropped = pagelets.marked(is_template)
-    reason = np.where(dropped, reasons.TEMPLATE_REASON, reasons.KEPT_REASON)[tree.run_owner]
+    reason = np.where(dropped, Reason.TEMPLATE, Reason.KEPT)[tree.run_owner]
     score = (~dropped).astype(np.float32)
-    return keep_by_reason(
-        tree, "template", reason, (reasons.KEPT_REASON,), reasons.TEMPLATE_REASON, score, drop=dropped
-    )
+    return keep_by_reason(tree, "template", reason, (Reason.KEPT,), Reason.TEMPLATE, score, drop=dropped)
 
 
 METHOD = Method(

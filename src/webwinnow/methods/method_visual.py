@@ -15,8 +15,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.judge import verdict as reasons
-from webwinnow.judge.verdict import Verdict, keep_by_reason, keep_visible
+from webwinnow.judge.verdict import Reason, Verdict, keep_by_reason, keep_visible
 from webwinnow.judge.visualevidence import unseen_reason
 from webwinnow.methods.registry import Method
 from webwinnow.methods.visualsegments import GRANULARITY, Segments, segments
@@ -151,17 +150,17 @@ def _verdict(
     text: NDArray[np.int64],
     words: NDArray[np.int64],
 ) -> Verdict:
-    removed = np.where(hub, reasons.HUB_BLOCK_REASON, reasons.MARGINAL_REASON)
-    of_part = np.where(keep, reasons.CENTRAL_REASON, removed)
+    removed = np.where(hub, Reason.HUB_BLOCK, Reason.MARGINAL)
+    of_part = np.where(keep, Reason.CENTRAL, removed)
     part = found.part_of[tree.run_owner]
     rows = np.arange(tree.run_count)
     before = np.maximum.accumulate(np.where(part >= 0, rows, -1))
     part = np.where(before >= 0, part[before], -1)  # text around parts belongs to the one before it
-    reason = np.where(part >= 0, of_part[part], reasons.MARGINAL_REASON)
+    reason = np.where(part >= 0, of_part[part], Reason.MARGINAL)
     unseen = unseen_reason(cues)[tree.run_owner]
     reason = np.where(unseen > 0, unseen, reason)
     rich = np.where(part >= 0, (text / np.maximum(words, 1))[part], 0.0)
     score = np.zeros(len(tree), np.float32)
     np.maximum.at(score, tree.run_owner, rich.astype(np.float32))
-    kept = (reasons.CENTRAL_REASON,)
-    return keep_by_reason(tree, "visual", reason, kept, reasons.MARGINAL_REASON, score, drop=~cues.shown)
+    kept = (Reason.CENTRAL,)
+    return keep_by_reason(tree, "visual", reason, kept, Reason.MARGINAL, score, drop=~cues.shown)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 
@@ -82,6 +82,11 @@ def all_methods() -> dict[str, Method]:
 
 
 @cache
+def _names() -> frozenset[str]:
+    return frozenset(plugins.names("method"))
+
+
+@cache
 def _defaults(group: str) -> Settings:
     """The default settings of a group. Raises `SettingsError` for an unknown one."""
     if group == WHOLES:
@@ -126,8 +131,21 @@ class CleaningSettings(Settings):
         return hash(tuple(self.chosen.items()))
 
     @classmethod
-    def groups(cls) -> dict[str, type[Settings]]:
-        """The class of each group of settings, by the name that `sst.threshold` has before the dot."""
+    def group(cls, name: str) -> type[Settings] | None:
+        """The class of the group of this name; None if there is none. No other method is imported."""
+        try:
+            return type(_defaults(name)) if name == WHOLES or name in _names() else None
+        except SettingsError:
+            return None
+
+    @classmethod
+    def groups(cls, *, options: bool = False) -> dict[str, type[Settings]]:
+        """The class of each group of settings, by the name that `sst.threshold` has before the dot.
+
+        With `options` only those that all records have, so that no other method is imported.
+        """
+        if options:
+            return {name: type(_defaults(name)) for name in ("page", "docview")}
         found = {one.name: one.settings for one in all_methods().values() if one.settings and one.group == one.name}
         return found | {WHOLES: WholesSettings}
 
@@ -157,9 +175,11 @@ class CleaningSettings(Settings):
         return cls({group: type(_defaults(group)).from_plain(values) for group, values in groups.items()})
 
     @classmethod
-    def from_groups(cls, values: Mapping[str, Mapping[str, Any]]) -> Self:
-        """Settings with these values, by group."""
-        return cls({group: type(_defaults(group))(**given) for group, given in values.items() if group and given})
+    def from_groups(cls, values: Mapping[str, Mapping[str, Any]], before: Settings | None = None) -> Self:
+        """Settings with these values, by group; others are those of `before`, by default the default ones."""
+        known = before if isinstance(before, cls) else cls()
+        groups = [group for group, given in values.items() if given and (group == WHOLES or group in _names())]
+        return cls(known.chosen | {group: replace(getattr(known, group), **values[group]) for group in groups})
 
 
 DEFAULT_SETTINGS = CleaningSettings()

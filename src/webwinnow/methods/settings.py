@@ -9,9 +9,9 @@ from webwinnow.page.words import StopList
 from webwinnow.settings import Setting, setting, share
 
 
-def file_setting(help: str, *options: str) -> Setting:
+def file_setting(help: str, *options: str, expected: str = "a file", panel: str | None = None) -> Setting:
     """Declare the name of a file, which means the same in every working directory."""
-    return setting(help, *options, expected="a file", read=lambda text: str(Path(text).absolute()))
+    return setting(help, *options, expected=expected, panel=panel, read=lambda text: str(Path(text).absolute()))
 
 
 MinPages = Annotated[int, setting("below this number of learned pages the method keeps everything", least=1)]

@@ -133,8 +133,7 @@ class ViewSettings(Settings):
         bool, setting("relevant links: also from menus and from what the site repeats: true, or false (ours)")
     ] = _PAPERS_OR_OURS
     searched: Annotated[
-        float,
-        _number("paragraphs and items searched for the abstract, those with most keywords: inf, or 30 (ours)", 1),
+        float, _number("paragraphs and items searched for the abstract, those with most keywords: inf, or 30 (ours)", 1)
     ] = _PAPERS_OR_OURS
     stop_words: StopWords = None
 

@@ -26,7 +26,8 @@ class Page:
     def __init__(self, tree: PageTree, *, blocks: Blocks | None = None, fingerprint: int | None = None) -> None:
         self.tree = tree
         self.hints = Hints(tree)
-        self._found: dict[Callable[[Page], Any], Any] = {}
+        self.found: dict[Callable[[Page], Any], Any] = {}
+        """What `derived` functions found, by the function."""
         if blocks is not None:
             self.blocks = blocks
         if fingerprint is not None:
@@ -34,14 +35,13 @@ class Page:
 
     def once(self, derive: Callable[[Page], T]) -> T:
         """The result of `derive(page)`, which is called for the first use only."""
-        found = self._found
-        if derive not in found:
-            return cast("T", found.setdefault(derive, derive(self)))
-        return cast("T", found[derive])
+        if derive not in self.found:
+            self.found.setdefault(derive, derive(self))
+        return cast("T", self.found[derive])
 
     def give(self, derive: Callable[[Page], T], value: T) -> None:
         """Set the result of a `derived` function, so that it is not computed."""
-        self._found[derive.__wrapped__] = value  # type: ignore[attr-defined]
+        self.found[derive.__wrapped__] = value  # type: ignore[attr-defined]
 
     @lazy_property
     def blocks(self) -> Blocks:
@@ -69,6 +69,9 @@ def derived(derive: Callable[[Page], T]) -> Callable[[Page], T]:
 
     @wraps(derive)
     def found(page: Page) -> T:
-        return page.once(derive)
+        try:
+            return cast("T", page.found[derive])
+        except KeyError:
+            return page.once(derive)
 
     return found

@@ -19,7 +19,7 @@ from webwinnow.page import urls
 from webwinnow.page._nodes import permalinks
 from webwinnow.page._words import blank_runs, run_words, word_spans
 from webwinnow.page.markup import ATTRIBUTE_CODE, ATTRIBUTES, CUSTOM_TAG, HIDDEN, NOSCRIPT, PREFORMATTED, TAG_CODE, TAGS
-from webwinnow.storage.fastjson import from_json
+from webwinnow.storage.encoding import from_json
 
 if TYPE_CHECKING:
     from webwinnow.page.layout import PageLayout

@@ -18,7 +18,7 @@ from webwinnow.page._treebytes import is_sound, pack_numbers, unpack_numbers
 from webwinnow.page.layout import PageLayout
 from webwinnow.page.markup import ATTRIBUTES, CUSTOM_TAG, STYLE_VERSION, TAGS
 from webwinnow.page.tree import Head, PageTree
-from webwinnow.storage.fastjson import from_json, to_json
+from webwinnow.storage.encoding import from_json, to_json
 
 MAGIC = b"wwt2"
 ZSTD_LEVEL = 1

@@ -21,16 +21,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice, pairwise
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 from stop_words import LANGUAGE_MAPPING, get_stop_words
 from xxhash import xxh3_64_intdigest
 
-from webwinnow.errors import InputError, MissingExtra, SettingsError, check_range
+from webwinnow.errors import InputError, MissingExtra, SettingsError
 from webwinnow.lazy import lazy_pattern
 from webwinnow.page._words import name_hash
+from webwinnow.settings import Settings, setting
 
 CjkSegmentation = Literal["bigrams", "jieba"]
 
@@ -341,7 +342,7 @@ def shingles(tokens: Sequence[str], size: int = SHINGLE_SIZE) -> npt.NDArray[np.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StopListSettings:
+class StopListSettings(Settings):
     """When a word of a collection is a stop word (DocView 3.2).
 
     The paper chooses "the terms with high term frequency in a lot of documents" and gives no numbers. Ours: a page
@@ -354,18 +355,18 @@ class StopListSettings:
     """
 
     min_page_share: float = 0.15
-    min_term_frequency: int = 2
-    min_pages: int = 10
-    exact_words: int = 500_000
+    min_term_frequency: Annotated[int, setting("Times that a word occurs in a page that counts.", least=1)] = 2
+    min_pages: Annotated[int, setting("Pages that count for a stop word, at least.", least=1)] = 10
+    exact_words: Annotated[int, setting("Different words that are counted exactly.", least=1)] = 500_000
     max_missed_share: float = 0.015
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
+        """Raise `SettingsError` if a stop word could be missed."""
         if not 0 < self.max_missed_share < self.min_page_share <= 1:
             raise SettingsError(
                 f"min_page_share is {self.min_page_share} and max_missed_share is {self.max_missed_share}; "
                 "expected 0 < max_missed_share < min_page_share <= 1"
             )
-        check_range(self, "min_term_frequency", "min_pages", "exact_words", least=1)
 
 
 class StopWord(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from collections.abc import Iterator
@@ -13,17 +12,16 @@ from typing import Annotated, Any
 import typer
 
 from webwinnow.cli import options as opt
-from webwinnow.cli.terminal import UNCHANGED, finish, shown_progress, stoppable
+from webwinnow.cli.terminal import UNCHANGED, ShownProgress, finish, shown_progress, stoppable
 from webwinnow.crawl.settings import CrawlSettings
 from webwinnow.errors import SettingsError
 from webwinnow.methods.registry import DEFAULT_METHOD, method_named
 from webwinnow.page.urls import SiteKey
-from webwinnow.papers.judgedqueries import JudgedQueries
-from webwinnow.papers.knownitems import search_experiment, search_table
-from webwinnow.papers.replicapairs import cleaned_texts, read_pairs, replica_experiment
-from webwinnow.papers.resulttables import Notes
+from webwinnow.papers.experiment import Notes, Report
+from webwinnow.papers.replicas import cleaned_texts, read_pairs, replica_experiment
+from webwinnow.papers.search import JudgedQueries, search_experiment, search_report
 from webwinnow.run.tablefiles import read_records
-from webwinnow.storage.atomic import scratch_folder, write_file
+from webwinnow.storage.atomic import scratch_folder
 from webwinnow.topics.sitetopics import DEFAULT_METHOD as DEFAULT_TOPICS
 from webwinnow.topics.sitetopics import METHODS as TOPIC_METHODS
 
@@ -62,8 +60,7 @@ def replicas(
             for cleaning in dict.fromkeys(("none", "docview", method))
         }
     results = replica_experiment(labelled, texts, opt.stop_list(stop_words))
-    table = results.to_markdown()
-    _write_results(out, "replicas", results.to_plain(), table, quiet=quiet, failed=progress.partial_inputs)
+    _finish(out, results.report(), progress, quiet=quiet)
 
 
 @experiment.command()
@@ -113,7 +110,7 @@ def search(
             seed=seed,
             on_progress=progress.update,
         )
-    _write_results(out, "search", results, search_table(results), quiet=quiet, failed=progress.partial_inputs)
+    _finish(out, search_report(results), progress, quiet=quiet)
 
 
 @experiment.command()
@@ -162,12 +159,10 @@ def mining(
         webwinnow experiment mining --data pages.parquet --label topic --site-column host -o results
         webwinnow experiment mining --data shops.parquet -o results --target 'makes: label where kind=car' --target kind
     """
-    from webwinnow.papers.mining.cleanedwords import DEFAULT_METHODS  # noqa: PLC0415 (an optional extra)
-    from webwinnow.papers.mining.findings import finding  # noqa: PLC0415
-    from webwinnow.papers.mining.report import mining_html  # noqa: PLC0415 (an optional extra)
-    from webwinnow.papers.mining.results import write_tables  # noqa: PLC0415 (an optional extra)
+    from webwinnow.papers.mining.report import mining_report  # noqa: PLC0415 (an optional extra)
     from webwinnow.papers.mining.run import MiningSettings, mining_experiment  # noqa: PLC0415 (an optional extra)
     from webwinnow.papers.mining.tasks import TaskSettings, condition  # noqa: PLC0415 (an optional extra)
+    from webwinnow.papers.mining.words import DEFAULT_METHODS  # noqa: PLC0415 (an optional extra)
 
     if where and label is None:
         raise SettingsError("--where goes with --label; a --target has its own conditions")
@@ -186,19 +181,13 @@ def mining(
     kept = UNCHANGED if keep is None else f"{keep} has the finished work; the same command continues"
     with stoppable(kept), shown_progress(quiet=quiet) as progress:
         results = mining_experiment(data, settings, command=_command_line(), tmp=tmp, keep=keep, **progress.callbacks)
-    out.mkdir(parents=True, exist_ok=True)
-    write_file(out / "mining.html", mining_html(results).encode("utf-8", "replace"))
-    write_tables(results, out)
-    summary = []
-    for found in results.tasks:
-        summary.append(f"{found.task.name}: the thesis's finding: {finding(found).value}")
-        summary += [f"{found.task.name}: {note}" for note in found.task.notes]
-    summary += [f"{left.name}: nothing was mined. {' '.join(left.notes)}" for left in results.left_out]
-    finish([*summary, f"the report is {out / 'mining.html'}"], quiet=quiet, failed=progress.partial_inputs)
+    _finish(out, mining_report(results), progress, quiet=quiet)
 
 
 @experiment.command()
+@opt.settings_options(CrawlSettings, only="crawl.delay guard.allow_private guard.allow guard.routes")
 def sites(
+    context: typer.Context,
     data: Data,
     label: Annotated[str, opt.label(": the topic of its site")],
     out: Annotated[Path, opt.out_folder("a folder for sites.html and the tables as CSV")],
@@ -222,11 +211,8 @@ def sites(
         str | None,
         opt.crawling("With --crawl: numbers of seeds, as in 5,8,11, for sites mine to find the others."),
     ] = None,
-    delay: opt.Delay = 1.0,
-    allow_private: opt.AllowPrivate = False,
-    allow: opt.Allow = None,
-    resolve: opt.Resolve = None,
     quiet: opt.Quiet = False,
+    **_: Any,
 ) -> None:
     """Classify whole sites by six methods, with and without denoising and pruning (Sites, section 5).
 
@@ -261,48 +247,41 @@ def sites(
     if crawl:
         if thesaurus is not None and seed_counts is None:
             raise SettingsError("--thesaurus with --crawl needs --seed-counts")
-        from webwinnow.papers.sitecrawl import SITE_PAGES, compare_crawls, crawl_table  # noqa: PLC0415
-        from webwinnow.papers.siteseeds import compare_seeds, seeds_html, seeds_table  # noqa: PLC0415
-        from webwinnow.topics.denoising import DenoisingSettings, TermDenoiser  # noqa: PLC0415
+        from webwinnow.papers.sites.crawl import SITE_PAGES, CrawlTrialSettings, compare_crawls  # noqa: PLC0415
+        from webwinnow.papers.sites.seeds import compare_seeds, seeds_report  # noqa: PLC0415
+        from webwinnow.topics.denoising import DenoisingSettings, TermDenoiser, WordCounter  # noqa: PLC0415
         from webwinnow.topics.thesaurus import Thesaurus  # noqa: PLC0415
 
         if methods is not None and "," in methods:
             raise SettingsError(f"--crawl takes one method, not {methods!r}")
-        crawling = CrawlSettings(delay=delay, guard=opt.guard_of(allow_private, allow, resolve))
-        method, most = methods or DEFAULT_TOPICS, most_pages or SITE_PAGES
+        crawling = opt.Chosen(context, CrawlSettings).settings(CrawlSettings)
         denoiser = None
         if thesaurus is not None:
             values = {name: getattr(chosen.denoising, name) for name in ("least_pertinence", "majority")}
             denoiser = TermDenoiser(Thesaurus.read(thesaurus, stop_list=stop_list), DenoisingSettings(**values))
-        same: dict[str, Any] = {"label": label, "site": site, "method": method, "most": most, "stop_list": stop_list}
-        same |= {"reading": chosen.reading, "topics": chosen.topics}
+        trial = CrawlTrialSettings(
+            label=label,
+            site=site,
+            method=methods or DEFAULT_TOPICS,
+            reading=chosen.reading,
+            topics=chosen.topics,
+            rules=chosen.rules,
+            pages=most_pages or SITE_PAGES,
+            counter=WordCounter(stop_list, denoiser),
+            seed=seed,
+        )
         with shown_progress(quiet=quiet) as progress, _made(out), scratch_folder(out) as folder:
             if seed_counts is None:
-                found = compare_crawls(data, folder, crawling, depth=chosen.rules.crawled, **same, **progress.callbacks)
+                report = compare_crawls(data, folder, crawling, trial, **progress.callbacks).report()
             else:
-                by_seeds = compare_seeds(
-                    data,
-                    folder,
-                    crawling,
-                    seeds=numbers,
-                    rules=chosen.rules,
-                    denoiser=denoiser,
-                    seed=seed,
-                    command=_command_line(),
-                    **same,
-                    **progress.callbacks,
-                )
-        if seed_counts is None:
-            _write_results(out, "sitecrawl", found.to_plain(), crawl_table(found), quiet=quiet)
-        else:
-            write_file(out / "siteseeds.html", seeds_html(by_seeds).encode())
-            _write_results(out, "siteseeds", by_seeds.to_plain(), seeds_table(by_seeds), quiet=quiet)
+                command = _command_line()
+                by_seeds = compare_seeds(data, folder, crawling, numbers, trial, command=command, **progress.callbacks)
+                report = seeds_report(by_seeds)
+        _finish(out, report, progress, quiet=quiet)
         return
-    from webwinnow.papers.sites.findings import findings  # noqa: PLC0415 (much that the other commands do not need)
-    from webwinnow.papers.sites.report import sites_html  # noqa: PLC0415 (much that the other commands do not need)
-    from webwinnow.papers.sites.results import write_tables  # noqa: PLC0415 (much that the other commands do not need)
+    from webwinnow.papers.sites.denoising import CHOICES  # noqa: PLC0415
+    from webwinnow.papers.sites.report import sites_report  # noqa: PLC0415 (much that the other commands do not need)
     from webwinnow.papers.sites.run import SitesSettings, sites_experiment  # noqa: PLC0415 (much that the other commands do not need)
-    from webwinnow.topics.denoising import CHOICES  # noqa: PLC0415
 
     method_named(cleaning)
     parsed = {
@@ -317,10 +296,7 @@ def sites(
     settings = SitesSettings(**opt.fields_of(SitesSettings, locals()) | parsed)
     with shown_progress(quiet=quiet) as progress:
         results = sites_experiment(data, settings, command=_command_line(), **progress.callbacks)
-    out.mkdir(parents=True, exist_ok=True)
-    write_file(out / "sites.html", sites_html(results).encode())
-    write_tables(results, out)
-    finish(findings(results), quiet=quiet, failed=progress.partial_inputs)
+    _finish(out, sites_report(results), progress, quiet=quiet)
 
 
 @contextmanager
@@ -336,12 +312,11 @@ def _made(out: Path) -> Iterator[None]:
         raise
 
 
-def _write_results(out: Path, name: str, results: Any, table: str, *, quiet: bool, failed: int = 0) -> None:
-    """Write results as JSON and Markdown; the table goes to stderr too."""
-    out.mkdir(parents=True, exist_ok=True)
-    write_file(out / f"{name}.json", json.dumps(results, indent=1).encode() + b"\n")
-    write_file(out / f"{name}.md", table.encode())
-    finish(table.splitlines(), quiet=quiet, failed=failed)
+def _finish(out: Path, report: Report, progress: ShownProgress, *, quiet: bool) -> None:
+    """Write what an experiment found, and print its summary."""
+    report.write(out)
+    page = [f"the report is {out / f'{report.name}.html'}"] if report.page else []
+    finish([*report.summary, *page], quiet=quiet, failed=progress.partial_inputs)
 
 
 def _command_line() -> str:

@@ -26,7 +26,7 @@ import numpy as np
 
 from webwinnow.errors import InputError
 from webwinnow.progress import Progress
-from webwinnow.search.index import Clause, Level, Narrowing
+from webwinnow.search.level import Clause, Level, Narrowing
 
 GROUP = 100
 """Query terms in a group (DocView 7.3)."""
@@ -150,8 +150,8 @@ def _mapped(folder: Path) -> Iterator[tuple[int, int, int]]:
     for line in (_PROCESS / "smaps").read_text().splitlines():
         found = _MAPPING.match(line)
         if found is not None:
-            own = Path(found[3]).parent == folder.resolve()
-            inside = (int(found[1], 16), int(found[2], 16)) if own else None
+            is_inside = Path(found[3]).parent == folder.resolve()
+            inside = (int(found[1], 16), int(found[2], 16)) if is_inside else None
         elif inside is not None and line.startswith("Referenced:"):
             yield *inside, int(line.split()[1]) << 10
             inside = None

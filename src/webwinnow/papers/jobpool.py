@@ -9,12 +9,10 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, nullcontext
-from multiprocessing import connection
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,7 +21,7 @@ from xxhash import xxh3_128_hexdigest
 
 from webwinnow._version import __version__
 from webwinnow.errors import WebwinnowError
-from webwinnow.platforms import cpu_count
+from webwinnow.platforms import cpu_count, die_with_process
 from webwinnow.storage.atomic import write_file
 from webwinnow.storage.modelfile import pack_arrays, read_arrays
 
@@ -46,7 +44,9 @@ class JobPool(AbstractContextManager["JobPool"]):
     def __enter__(self) -> JobPool:
         if self.count > 1:
             spawned = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(self.count, mp_context=spawned, initializer=_start_worker)
+            self._pool = ProcessPoolExecutor(
+                self.count, mp_context=spawned, initializer=_start_worker, initargs=(os.getpid(),)
+            )
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -78,17 +78,9 @@ def _finished(waiting: dict[Future[Result], Job]) -> Iterator[tuple[Job, Result]
         yield waiting.pop(future), result
 
 
-def _start_worker() -> None:
-    threading.Thread(target=_exit_with_parent, daemon=True).start()
+def _start_worker(parent: int) -> None:
+    die_with_process(parent)
     _one_blas_thread()
-
-
-def _exit_with_parent() -> None:
-    """Exit when the parent process is gone, even if it was killed."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        connection.wait([parent.sentinel])
-        os._exit(1)
 
 
 def _one_blas_thread() -> Any:

@@ -18,7 +18,7 @@ from webwinnow.judge.evidence import PageEvidence, page_with
 from webwinnow.judge.explanations import Cause, Causes
 from webwinnow.judge.kinds import KIND_CODE, KINDS, with_kinds
 from webwinnow.judge.tasks import DEFAULT_TASK, Task, for_task, task_of
-from webwinnow.judge.verdict import NO_CONTENT_REASON, REASONS, Verdict, keep_around
+from webwinnow.judge.verdict import Reason, Verdict, keep_around
 from webwinnow.judge.wholes import with_wholes
 from webwinnow.lazy import lazy_property
 from webwinnow.methods.registry import DEFAULT_METHOD, DEFAULT_SETTINGS, CleaningSettings, Method, method_named
@@ -30,6 +30,7 @@ from webwinnow.page.page import Page
 from webwinnow.page.parsing import language_of, parse
 from webwinnow.page.records import Dropped, Kept, Outcome
 from webwinnow.page.tree import PageTree
+from webwinnow.plugins import meant
 from webwinnow.record import view as docview
 from webwinnow.record.flow import to_text
 from webwinnow.record.html import to_html
@@ -102,7 +103,7 @@ class CleanPage:
     def render(self, output: str) -> str:
         """The kept parts as `text`, `markdown` or `html`."""
         if output not in OUTPUTS:
-            raise SettingsError(f"there is no output {output!r}; there are: {', '.join(OUTPUTS)}")
+            raise SettingsError(f"there is no output {output!r}; {meant(output, list(OUTPUTS))}")
         rendered: str = getattr(self, output)
         return rendered
 
@@ -121,7 +122,7 @@ class CleanPage:
             return Dropped(self.tree.reason)
         if kept_words:
             return Kept()
-        if bool((self.verdict.run_reason == NO_CONTENT_REASON).any()):
+        if bool((self.verdict.run_reason == Reason.NO_CONTENT).any()):
             return Dropped(f"no main content: {self.verdict.note}")
         return Dropped("nothing left to read" if self.all_words else "no main content: no text in the HTML")
 
@@ -148,7 +149,7 @@ class CleanPage:
                 score = None if self.verdict.confidence is None else float(self.verdict.score[owners].max())
                 yield Decision(
                     kept,
-                    REASONS[reason],
+                    Reason(reason).text,
                     self.tree.xpath(int(blocks.owner[b])),
                     text,
                     score,
@@ -174,7 +175,7 @@ class CleanPage:
         shown = [tree.attributes(i) for i in range(node, int(tree.end[node]))]
         labels = [found.get(name) for name in ("alt", "aria-label", "title", "src", "id", "class") for found in shown]
         text = " ".join(f"<{tree.tag_name(node)}> {next(filter(None, labels), '')}".split())
-        kept, reason = bool(self.verdict.keep[node]), REASONS[int(self.verdict.reason[node])]
+        kept, reason = bool(self.verdict.keep[node]), Reason(int(self.verdict.reason[node])).text
         return Decision(kept, reason, tree.xpath(node), text, kind=self._kind(node))
 
     def _kind(self, node: int) -> str | None:
@@ -195,8 +196,7 @@ class CleanPage:
 
     @property
     def _view_settings(self) -> ViewSettings:
-        settings: ViewSettings = (DEFAULT_SETTINGS if self.cleaner is None else self.cleaner.settings).docview
-        return settings
+        return ViewSettings() if self.cleaner is None else self.cleaner.view
 
     @property
     def view(self) -> DocView:
@@ -239,7 +239,7 @@ class CleanPage:
         view: bool = True,
         fetched: str | None = None,
     ) -> dict[str, Any]:
-        """The page's record (see `io.schema`), without `page_id` and `site`, which only the run knows.
+        """The page's record (see `record.fields`), without `page_id` and `site`, which only the run knows.
 
         Without `view` there are no type, category, keywords, abstract and summary, and the links are those kept. No
         page is published after it was `fetched`, an ISO 8601 time; without that, not after today.
@@ -322,10 +322,16 @@ class Cleaner:
     selection: Selection | None = None
     own: Settings | None = field(init=False, repr=False)
     """The settings of the method."""
+    view: ViewSettings = field(init=False, repr=False)
+    """The settings of type, keywords, abstract and relevant links."""
+    completes: bool = field(init=False, repr=False)
+    """Whether wholes are kept or removed whatever the method says of their blocks."""
 
     def __post_init__(self) -> None:
         group = self.method.group
         object.__setattr__(self, "own", None if group is None else getattr(self.settings, group))
+        object.__setattr__(self, "view", self.settings.docview)
+        object.__setattr__(self, "completes", group != "page" and self.settings.wholes.complete)
 
     @classmethod
     def of(
@@ -355,7 +361,7 @@ class Cleaner:
     def clean_in(self, page: Page, model: LearnedSite | None = None) -> CleanPage:
         """As `clean`, for a page in its context, which may have a page model other than the shipped one."""
         verdict = self.method.clean(page, model, self.own)
-        if self.settings.wholes.complete and self.method.group != "page":
+        if self.completes:
             verdict = with_wholes(page, verdict)
         if self.task.keeps:
             verdict = for_task(page, verdict, self.task, model)

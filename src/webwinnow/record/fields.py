@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from webwinnow import plugins
 from webwinnow.record.textquality import SIGNALS
-from webwinnow.storage.fastjson import to_json
+from webwinnow.storage.encoding import to_json
 
 Record = Mapping[str, Any]
 

@@ -18,7 +18,7 @@ from webwinnow.page.markup import ATTRIBUTE_CODE, CUSTOM_TAG, HIDDEN, PREFORMATT
 from webwinnow.page.structures import data_tables
 from webwinnow.page.tree import HAS_PERMALINK, PageTree
 from webwinnow.record._text import flowing_text
-from webwinnow.record.listnumbers import BULLET, DIGITS, MOST_ROMAN, list_numbers, marker_of
+from webwinnow.record.listnumbers import BULLET, DIGITS, MOST_ROMAN, list_numbers
 from webwinnow.record.passages import LINE_BREAK, PLAIN, Container, Marks, Passage, Piece
 from webwinnow.record.tablegrid import TableGrid, has_text
 from webwinnow.record.walk import attribute_reader, link_target, picture_source, printable, walk
@@ -53,21 +53,21 @@ for _role, _names in _ROLES.items():
 _MARKS = {"link": "a", "strong": "b strong", "emphasis": "i em cite dfn var", "code": "code kbd samp tt"}
 _MARK_OF = {TAG_CODE[tag]: mark for mark, tags in (_MARKS | {"strike": "s strike del"}).items() for tag in tags.split()}
 """The field of `Marks` that each tag sets."""
-_SILENT = _ROLE == _LINE
+SILENT = _ROLE == _LINE
 """Tags that only split plain text."""
-_SILENT[TAG_CODE["#root"]] = True
-_SILENT[[TAG_CODE["dt"], TAG_CODE["dd"], TAG_CODE["caption"]]] = False
-_HEARD = (_ROLE != _INLINE) & ~_SILENT
+SILENT[TAG_CODE["#root"]] = True
+SILENT[[TAG_CODE["dt"], TAG_CODE["dd"], TAG_CODE["caption"]]] = False
+HEARD = (_ROLE != _INLINE) & ~SILENT
 """Other tags that matter to plain text."""
-_HEARD[[TAG_CODE["#root"], TAG_CODE["img"], TAG_CODE["image"]]] = True, False, False
+HEARD[[TAG_CODE["#root"], TAG_CODE["img"], TAG_CODE["image"]]] = True, False, False
 _SEEN = (_ROLE != _INLINE) | np.isin(np.arange(CUSTOM_TAG), list(_MARK_OF))
 """Tags that matter to rich text."""
 _SEEN[TAG_CODE["#root"]] = True
 _SILENTLY_BIT, _HEARD_BIT, _PARTS_BIT, _NUMBERED_BIT, _LINKED_BIT = (1 << k for k in range(4, 9))
 TAG_DOES = (
     _ROLE
-    | np.where(_SILENT, _SILENTLY_BIT, 0)
-    | np.where(_HEARD, _HEARD_BIT, 0)
+    | np.where(SILENT, _SILENTLY_BIT, 0)
+    | np.where(HEARD, _HEARD_BIT, 0)
     | np.where(SPLITTING_TAGS, _PARTS_BIT, 0)
 ).astype(np.uint16)
 """The effect of each tag on plain text, in one number for the compiled kernel (`_text.pyx`)."""
@@ -104,12 +104,10 @@ def _flowing(
     return flowing_text(*text, *nodes, keep, kept_runs, *attributes, tables, TAG_DOES, LIMITS, _NAMES, may_have_signs)
 
 
-def passages_of(
-    tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None, *, rich: bool
-) -> list[Passage]:
-    """The kept parts of a page as passages, in page order. `rich` adds links, emphasis and images."""
+def passages_of(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None) -> list[Passage]:
+    """The kept parts of a page as passages, in page order, with links, emphasis and images."""
     check_masks(tree, keep, runs)
-    return _Walk(*tree.without_permalinks(keep), rich).passages(runs)
+    return PassageWalk(*tree.without_permalinks(keep)).passages(runs)
 
 
 def code_language(tree: PageTree, i: int) -> str:
@@ -122,17 +120,17 @@ def code_language(tree: PageTree, i: int) -> str:
     return ""
 
 
-class _Walk:
+class PassageWalk:
     """One pass over the kept nodes and runs in page order."""
 
-    def __init__(self, tree: PageTree, keep: NDArray[np.bool_], rich: bool) -> None:
+    def __init__(self, tree: PageTree, keep: NDArray[np.bool_]) -> None:
         self.tree = tree
         self.mask = keep
         self.keep: list[bool] = keep.tolist()
-        self.rich = rich
         known = np.where(tree.tag < CUSTOM_TAG, tree.tag, TAG_CODE["span"])
-        self.relevant: NDArray[np.bool_] = (_SEEN if rich else _HEARD)[known]
-        self.silent: NDArray[np.bool_] | None = None if rich else _SILENT[known]
+        self.relevant: NDArray[np.bool_] = _SEEN[known]
+        self.silent: NDArray[np.bool_] | None = None
+        """Other nodes, which only split text."""
         self.tags: list[int] = tree.tag.tolist()
         self.roles: list[int] = _ROLE[known].tolist()
         self.out: list[Passage] = []
@@ -212,7 +210,7 @@ class _Walk:
                 self.marking.append((i, self.marks))
                 self.marks = self._marks_in(i)
         elif role == _IMAGE:
-            if kept and self.rich:
+            if kept:
                 self._show_image(i)
         elif self.table is not None and (self.table.cell is not None or role in (_ROW, _CELL)):
             self._open_in_table(i, role)
@@ -226,7 +224,7 @@ class _Walk:
         if role == _PRE:
             self.code = 1
             self.kind = "code" if kept else "line"
-            self.language = code_language(self.tree, i) if self.rich and kept else ""
+            self.language = code_language(self.tree, i) if kept else ""
         elif role == _TABLE:
             if kept and self.tables.has_data(i):
                 self.table = self._grid(i)
@@ -238,13 +236,18 @@ class _Walk:
             self.heading = self.level = int(TAGS[self.tags[i]][1])
             self.kind = "heading"
         elif role == _ITEM:
-            self._open_container(i, Container(marker_of(*self._numbers.get(i, (BULLET, "")), rich=self.rich)))
+            self._open_container(i, Container(self._marker(i)))
         elif role == _QUOTE:
             self._open_container(i, Container(None))
-        elif role == _RULE and self.rich:
+        elif role == _RULE:
             self.out.append(Passage("rule", within=tuple(self.within)))
         elif TAGS[self.tags[i]] in ("dt", "dd"):
             self.kind = "term" if TAGS[self.tags[i]] == "dt" else "definition"
+
+    def _marker(self, i: int) -> str:
+        """What is before a list item: a bullet or a number."""
+        number = self._numbers.get(i, (BULLET, ""))[0]
+        return "- " if number == BULLET else f"{number}. "
 
     def _open_container(self, i: int, container: Container) -> None:
         if len(self.within) < MOST_CONTAINERS:

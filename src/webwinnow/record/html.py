@@ -8,8 +8,7 @@ from unicodedata import bidirectional
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.page._nodes import topmost
-from webwinnow.page.blocks import runs_of_nodes
+from webwinnow.judge.pictures import LEFT_OUT, empty_boxes
 from webwinnow.page.markup import BLOCK_TAGS, CUSTOM_TAG, TAG_CODE, UNCLOSED_TAGS
 from webwinnow.page.tree import PageTree
 from webwinnow.record.flow import check_masks
@@ -18,22 +17,10 @@ from webwinnow.record.walk import attribute_reader, link_target, picture_source,
 _AS_DIV = frozenset("body form fieldset legend dialog template noscript search select optgroup option marquee".split())
 _AS_SPAN = frozenset("button label output slot font blink nobr object".split())
 _AS_PRE = frozenset(["listing", "textarea", "plaintext", "xmp"])
-_LEFT_OUT = frozenset(
-    "iframe embed applet video audio canvas svg frame frameset input source track area map spacer meter "
-    "progress".split()
-)
-"""Elements that load, run or request something, and those without meaning outside of them. Their text is kept."""
 _LAYOUT = ("class", "align", "valign", "bgcolor", "width", "height", "border", "cellpadding", "cellspacing", "dir")
 _PLAIN = ("colspan", "rowspan", "start", "reversed", "datetime", "lang", "title", "alt")
 _LIST = ("type", "value")
 """Attributes of lists and their items, which mean something else elsewhere."""
-_UNSEEN = tuple(
-    TAG_CODE[tag]
-    for tag in sorted(
-        _LEFT_OUT | set("div aside section center ins header footer nav noscript button form figure p article".split())
-    )
-)
-"""Elements that show nothing if they have neither text nor a picture: a box for a script to fill, a frame."""
 _CELLS = (TAG_CODE["td"], TAG_CODE["th"])
 _DIRECTION = {"L": -1, "R": 1, "AL": 1}
 """Letters of left-to-right and right-to-left scripts (Unicode UAX #9, strong types)."""
@@ -54,17 +41,6 @@ def to_html(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | N
     title = f"<title>{escape(tree.head.title) if keep.any() else ''}</title>"
     head = f'<!DOCTYPE html>\n<html{root}>\n<head><meta charset="utf-8">{title}</head>'
     return printable(f"{head}\n<body>{body}</body>\n</html>\n")
-
-
-def empty_boxes(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
-    """The kept boxes and frames, with what is inside, that have neither kept text nor a kept picture."""
-    kept = keep[tree.run_owner] if runs is None else keep[tree.run_owner] & runs
-    first, last = runs_of_nodes(tree)
-    says = np.concatenate(([0], np.cumsum(kept & tree.written_runs)))
-    shows = np.concatenate(([0], np.cumsum(keep & tree.tagged("img", "hr"))))
-    boxes = keep & np.isin(tree.tag, _UNSEEN) & (says[first] == says[last]) & (shows[tree.end] == shows[:-1])
-    found: NDArray[np.bool_] = keep & (topmost(tree.parent, boxes) >= 0)
-    return found
 
 
 def _is_right_to_left(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_] | None) -> bool:
@@ -124,7 +100,7 @@ def _tags(tree: PageTree, i: int, found: dict[str, str], kept: bool) -> tuple[st
     tag = tree.tag_name(i)
     if i == 0:
         return "", ""
-    if tag in _LEFT_OUT:
+    if tag in LEFT_OUT:
         return "", "\n" if tag in BLOCK_TAGS else ""
     if tag in _AS_DIV:
         tag = "div"

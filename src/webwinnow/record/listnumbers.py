@@ -18,10 +18,6 @@ LETTERED = frozenset("aAiI")
 """Values of `type` for letters and Roman numerals."""
 MOST_ROMAN = 3999
 _LISTS = [TAG_CODE[name] for name in ("ul", "ol", "menu")]
-_ROMAN = (
-    *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l")),
-    *((40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
-)
 
 
 def list_numbers(tree: PageTree, keep: NDArray[np.bool_]) -> dict[int, tuple[int, str]]:
@@ -54,30 +50,3 @@ def list_numbers(tree: PageTree, keep: NDArray[np.bool_]) -> dict[int, tuple[int
 def number_in(written: str, digits: int, missing: int) -> int:
     """The number that an attribute has, of at most so many digits; `missing` for anything else."""
     return int(written) if written.isascii() and written.isdecimal() and len(written) <= digits else missing
-
-
-def marker_of(number: int, style: str, *, rich: bool) -> str:
-    """What is before an item: a bullet, a number or, in plain text, a letter or a Roman numeral as its list has it."""
-    if number == BULLET:
-        return "- "
-    if rich or not style or number < 1 or (style in "iI" and number > MOST_ROMAN):
-        return f"{number}. "
-    name = _roman(number) if style in "iI" else _letters(number)
-    return f"{name.upper() if style.isupper() else name}. "
-
-
-def _letters(number: int) -> str:
-    """a, b, ..., z, aa, ab, ..."""
-    name = ""
-    while number:
-        number, letter = divmod(number - 1, 26)
-        name = chr(ord("a") + letter) + name
-    return name
-
-
-def _roman(number: int) -> str:
-    name = ""
-    for value, sign in _ROMAN:
-        name += sign * (number // value)
-        number %= value
-    return name

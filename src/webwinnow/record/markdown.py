@@ -35,7 +35,7 @@ def to_markdown(tree: PageTree, keep: NDArray[np.bool_], runs: NDArray[np.bool_]
     """Markdown of the kept parts. Ends with a newline unless it is empty."""
     written: list[str] = []
     last: Passage | None = None
-    for passage, body in _separated(passages_of(tree, keep, runs, rich=True)):
+    for passage, body in _separated(passages_of(tree, keep, runs)):
         if last is not None:
             written.append(_gap(last, passage))
         first, rest = _margins(passage.within)

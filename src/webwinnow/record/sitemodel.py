@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from webwinnow.errors import SettingsError
-from webwinnow.judge.evidence import PageEvidence
 from webwinnow.methods.registry import DEFAULT_METHOD, CleaningSettings
-from webwinnow.page.fingerprints import exact_fingerprint, page_fingerprint
+from webwinnow.page.fingerprints import exact_fingerprint
+from webwinnow.page.page import Page
 from webwinnow.page.parsing import parse
 from webwinnow.page.records import PageRecord
 from webwinnow.page.tree import PageTree
 from webwinnow.page.urls import SiteKey
 from webwinnow.record.cleaner import Cleaner, CleanPage, clean_page
 from webwinnow.site.learned import LearnedSite
-from webwinnow.site.sums import ALL_PARTS, LEARNED_PAGES, SiteSums, choose_pages, page_key
+from webwinnow.site.sums import LEARNED_PAGES, SiteSums, choose_pages, page_key
 
 LEARN_AGAIN = 1.2
 """A `SiteCleaner` builds a new model when a site's pages have grown by this factor."""
@@ -47,7 +47,7 @@ class SiteModel(LearnedSite):
 def learn(
     pages: Iterable[PageRecord | PageTree | bytes | str],
     site: str = "",
-    parts: frozenset[str] = ALL_PARTS,
+    parts: frozenset[str] | None = None,
     settings: CleaningSettings | None = None,
 ) -> SiteModel:
     """Learn a site from its pages: replicas count once; 500 pages at most, those whose URLs hash lowest.
@@ -61,9 +61,7 @@ def learn(
     chosen = choose_pages(keyed)
     if not chosen:
         raise SettingsError("no pages to learn from: expected at least one")
-    settings = settings or CleaningSettings()
-    pagelets, stops = settings.template.pagelets, settings.segments.stop_list
-    return SiteModel.learn(chosen, site, parts, settings.joins, pagelets, stops)
+    return SiteModel.learn(chosen, site, parts, settings)
 
 
 @dataclass(slots=True)
@@ -102,26 +100,25 @@ class SiteCleaner:
         """Learn one more page, and clean it with what is known by then."""
         tree = tree_of(page)
         site = self.site_by.of(tree.url, page.site if isinstance(page, PageRecord) else None)
-        evidence = self.cleaner.evidence(tree)
-        return self.cleaner.clean(tree, self._learned(site, tree, evidence), evidence)
+        parsed = Page(tree)
+        return self.cleaner.clean_in(parsed, self._learned(site, parsed))
 
     def model(self, site: str) -> SiteModel | None:
         """The model of a site from all its pages so far; None for an unknown site."""
         with self._learning:
             known = self.sites.get(site)
-            return None if known is None else SiteModel.of(known.sums, self.cleaner.settings.joins)
+            return None if known is None else SiteModel.of(known.sums)
 
-    def _learned(self, name: str, tree: PageTree, evidence: PageEvidence | None) -> SiteModel | None:
+    def _learned(self, name: str, page: Page) -> SiteModel | None:
         method = self.cleaner.method
         if not (method.learns and self.site_by.has_sites):
             return None
-        pagelets, stops = self.cleaner.settings.template.pagelets, self.cleaner.settings.segments.stop_list
-        key = page_fingerprint(tree)
         with self._learning:
-            site = self.sites.setdefault(name, _Site(SiteSums(name, method.parts, pagelets, stops)))
+            site = self.sites.setdefault(name, _Site(SiteSums(name, method.parts, self.cleaner.settings)))
+            key = page.fingerprint
             if key not in site.pages and len(site.pages) < self.learn_pages:
                 site.pages.add(key)
-                site.sums.add(tree, evidence)
+                site.sums.add(page)
             if site.model is None or site.sums.pages >= LEARN_AGAIN * site.model.pages:
-                site.model = SiteModel.of(site.sums, self.cleaner.settings.joins)
+                site.model = SiteModel.of(site.sums)
             return site.model

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sentencex import segment
 
-from webwinnow.judge.verdict import REPEATED_REASON, Verdict
+from webwinnow.judge.verdict import Reason, Verdict
 from webwinnow.lazy import lazy_pattern
 from webwinnow.methods import _view
 from webwinnow.methods import method_docview as content
@@ -394,7 +394,7 @@ def relevant_nodes(
     menus = settings.menus
     guiding = np.zeros(len(blocks.tree), np.bool_) if menus else content.guiding_nodes(blocks.tree)
     reason = np.zeros_like(verdict.run_reason) if menus else verdict.run_reason
-    offered = _view.offered_blocks(guiding, blocks.node, kept, reason, REPEATED_REASON, blocks.of_run)
+    offered = _view.offered_blocks(guiding, blocks.node, kept, reason, Reason.REPEATED, blocks.of_run)
     relevant = relevant_blocks(blocks, topic, offered, language, settings)
     return relevant[blocks.of_node] if relevant.any() else None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,34 +12,18 @@ from webwinnow.counted import counted
 from webwinnow.methods.registry import DEFAULT_METHOD
 from webwinnow.page.urls import SiteKey
 from webwinnow.replicas.run import write_replicas
-from webwinnow.replicas.sketches import REPLICA_METHODS, ReplicaSettings
+from webwinnow.replicas.sketches import ReplicaSettings
 from webwinnow.run.settings import RunSettings
 
 PANEL = "Mine"
 
-_REPLICAS = ReplicaSettings()
 
-
+@opt.settings_options(ReplicaSettings)
 def replicas(
     context: typer.Context,
     inputs: Annotated[list[str], opt.pages_argument("JSONL that webwinnow clean wrote")],
     out: Annotated[str, opt.out("a file, or - for standard output")],
     format: Annotated[str | None, opt.format("jsonl or parquet")] = None,
-    fingerprint: Annotated[
-        str, opt.setting(f"Fingerprint: {' or '.join(REPLICA_METHODS)} (DocView 5).")
-    ] = _REPLICAS.method,
-    threshold: Annotated[
-        float, opt.setting("modern: share of the shorter page's text that two near-duplicates have in common.")
-    ] = _REPLICAS.threshold,
-    titles_apart: Annotated[
-        float, opt.setting("modern: the same share for pages of one site with different titles.")
-    ] = _REPLICAS.titles_apart,
-    percentage: Annotated[
-        float, opt.setting("published: share of a page's words that is compared.")
-    ] = _REPLICAS.percentage,
-    interval: Annotated[
-        int, opt.setting("published: the number of words hashed is a multiple of this.")
-    ] = _REPLICAS.interval,
     stop_words: opt.StopWords = None,
     method: opt.Method = DEFAULT_METHOD,
     set_: opt.Settings = None,
@@ -47,6 +31,7 @@ def replicas(
     jobs: opt.Jobs = 0,
     tmp: opt.Tmp = None,
     quiet: opt.Quiet = False,
+    **_: Any,
 ) -> None:
     """Find near-duplicates: one line per page, with its cluster and, unless it is the copy to keep, `replica_of`.
 
@@ -60,16 +45,17 @@ def replicas(
         webwinnow replicas clean.jsonl -o replicas.jsonl --threshold 0.8
         webwinnow replicas crawl.parquet -o - --fingerprint published --method docview
     """
-    others = ("percentage", "interval") if fingerprint == "modern" else ("threshold", "titles_apart")
-    opt.check_read(context, f"--fingerprint {fingerprint}", *others)
     cleaning = opt.cleaning_settings(set_, stop_words=stop_words, method=method)
-    known = {"method": fingerprint, "stop_words": cleaning.docview.stop_words}
+    chosen = opt.Chosen(context, ReplicaSettings)
+    finding = chosen.settings(ReplicaSettings, stop_words=cleaning.docview.stop_words)
+    others = "percentage interval" if finding.method == "modern" else "threshold titles_apart"
+    chosen.refuse(f"with --fingerprint {finding.method}", *(f"replicas.{name}" for name in others.split()))
     settings = RunSettings(
         method=method,
         cleaning=cleaning,
         site_by=SiteKey.parse(site_by),
         jobs=jobs,
-        replicas=ReplicaSettings(**opt.fields_of(ReplicaSettings, locals()) | known),
+        replicas=finding,
     )
     with shown_progress(quiet=quiet) as progress:
         summary = write_replicas(inputs, out, settings, format=format, tmp=tmp, **progress.callbacks)

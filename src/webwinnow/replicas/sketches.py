@@ -1,4 +1,4 @@
-"""What is kept of a page to find its replicas: a row of fixed size, so that ten million pages are one file.
+"""The sketch of a page, by which its replicas are found: a row of fixed size, so ten million pages fit into one file.
 
 A row contains the page's MinHash (Broder 1997) over shingles of words and hashes of its URL, site and title. The
 MinHash uses one permutation (Li, Owen and Zhang 2012): the first bits of a shingle's hash select its slot, a slot
@@ -16,18 +16,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from struct import Struct
-from typing import Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
-from webwinnow.errors import SettingsError, check_range
 from webwinnow.judge.combined import RECORD_AT
 from webwinnow.judge.emptypages import why_empty
 from webwinnow.judge.evidence import PageEvidence, evidence_of, page_model, shown_of
 from webwinnow.judge.verdict import Verdict
 from webwinnow.judge.wholes import HIDDEN_ABOVE
+from webwinnow.methods.settings import StopWords
 from webwinnow.page._words import word_spans
 from webwinnow.page.blocks import text_of_runs
 from webwinnow.page.page import Page
@@ -36,6 +36,7 @@ from webwinnow.page.tree import PageTree
 from webwinnow.page.urls import canonical
 from webwinnow.page.words import stop_list_of, words
 from webwinnow.replicas._sketches import lent_slots, lowest_shingles
+from webwinnow.settings import METHOD, Settings, setting
 from webwinnow.site.learned import LearnedSite
 
 PERCENTAGE = 0.4
@@ -55,32 +56,46 @@ LEAST_WORDS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReplicaSettings:
+class ReplicaSettings(Settings):
     """How replicas are found.
 
-    - `method`: `modern` (MinHash over shingles) or `published` (MD5 of the most frequent words, DocView 5).
-    - `threshold`, `titles_apart`, `shingle_words`, `least_words`: for `modern`.
-    - `percentage`, `interval`, `stop_words` (None for the list of a page's language): for `published`.
+    `modern` is MinHash over shingles, `published` the MD5 of the most frequent words (DocView 5).
+    `stop_words` are for `published`, None for the list of a page's language.
     """
 
-    method: str = "modern"
-    threshold: float = THRESHOLD
-    titles_apart: float = TITLES_APART
-    shingle_words: int = SHINGLE_WORDS
-    least_words: int = LEAST_WORDS
-    percentage: float = PERCENTAGE
-    interval: int = INTERVAL
-    stop_words: tuple[str, ...] | None = None
+    GROUP: ClassVar[str] = "replicas"
+    PANEL = METHOD
 
-    def __post_init__(self) -> None:
-        if self.stop_words is not None:
-            object.__setattr__(self, "stop_words", tuple(self.stop_words))  # plain values have lists
-        if self.method not in REPLICA_METHODS:
-            raise SettingsError(f"there is no fingerprint {self.method!r}; there are: {', '.join(REPLICA_METHODS)}")
-        for name in ("threshold", "titles_apart", "percentage"):
-            if not 0 < getattr(self, name) <= 1:
-                raise SettingsError(f"{name} is {getattr(self, name)}: expected a number above 0, at most 1")
-        check_range(self, "shingle_words", "least_words", "interval", least=1)
+    method: Annotated[
+        str,
+        setting(
+            f"Fingerprint: {' or '.join(REPLICA_METHODS)} (DocView 5).", "--fingerprint", known=lambda: REPLICA_METHODS
+        ),
+    ] = "modern"
+    threshold: Annotated[
+        float,
+        setting(
+            "modern: share of the shorter page's text that two near-duplicates have in common.",
+            "--threshold",
+            above=0,
+            most=1,
+        ),
+    ] = THRESHOLD
+    titles_apart: Annotated[
+        float,
+        setting(
+            "modern: the same share for pages of one site with different titles.", "--titles-apart", above=0, most=1
+        ),
+    ] = TITLES_APART
+    shingle_words: Annotated[int, setting("modern: words in a row that are hashed together.", least=1)] = SHINGLE_WORDS
+    least_words: Annotated[int, setting("modern: a page with fewer words has no fingerprint.", least=1)] = LEAST_WORDS
+    percentage: Annotated[
+        float, setting("published: share of a page's words that is compared.", "--percentage", above=0, most=1)
+    ] = PERCENTAGE
+    interval: Annotated[
+        int, setting("published: the number of words hashed is a multiple of this.", "--interval", least=1)
+    ] = INTERVAL
+    stop_words: StopWords = None
 
 
 def published_fingerprint(

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from webwinnow.counted import counted
 from webwinnow.methods.registry import method_named
-from webwinnow.page.page import Page
 from webwinnow.progress import Progress, no_progress
 from webwinnow.record.cleaner import CleanPage
 from webwinnow.record.fields import Field
@@ -46,9 +45,9 @@ class ReplicaStage(Stage):
         self.row_bytes = sketch_type(self.settings.method).itemsize
         self.is_scored = method_named(run.method).scores
 
-    def row(self, clean: CleanPage, page: Page, record: dict[str, Any]) -> bytes:
+    def row(self, clean: CleanPage, record: dict[str, Any]) -> bytes:
         """The sketch of a page."""
-        runs = distinctive_runs(clean.tree, clean.verdict, page if self.is_scored else None, clean.model)
+        runs = distinctive_runs(clean.tree, clean.verdict, clean.page if self.is_scored else None, clean.model)
         named = {name: record[name] for name in ("url", "site", "title", "date")}
         origin = PageOrigin(**named, language=record["lang"], canonical=clean.tree.head.canonical)
         return page_sketch(clean.kept_tree, runs, origin, self.settings).tobytes()

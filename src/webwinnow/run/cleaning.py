@@ -13,12 +13,11 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from webwinnow.errors import SettingsError
-from webwinnow.progress import Progress
 from webwinnow.run.inputs import STDIN
-from webwinnow.run.outputparts import Counts, clean_all
+from webwinnow.run.outputparts import Counts, clean_all, with_values
 from webwinnow.run.outputs import (
     LINK_FORMATS,
     PAGE_FORMATS,
@@ -30,20 +29,16 @@ from webwinnow.run.outputs import (
     write_lines,
     write_output,
 )
-from webwinnow.run.pagestore import CollectionStore, part_lines
-from webwinnow.run.parsedcollection import OpenOptions, ParsedCollection, ParsingEngine
+from webwinnow.run.pagestore import part_lines
+from webwinnow.run.parsedcollection import OpenOptions, ParsedCollection
 from webwinnow.run.settings import RunSettings
-from webwinnow.run.stages import Stages, with_values
+from webwinnow.run.stages import Stages
 from webwinnow.run.summary import Summary
 from webwinnow.run.unpacking import ReadLimits
-from webwinnow.storage.fastjson import from_json
+from webwinnow.storage.encoding import from_json
 
-
-class Engine(ParsingEngine, Protocol):
-    """A cluster that also cleans."""
-
-    def clean_all(self, store: CollectionStore, settings: RunSettings, progress: Progress) -> int:
-        """Clean every page into parts of the store; returns the number of sites."""
+if TYPE_CHECKING:
+    from webwinnow.run.engines.clusterengine import ClusterEngine
 
 
 def run(
@@ -57,7 +52,7 @@ def run(
     resume: bool = False,
     resumable: bool = True,
     read_limits: ReadLimits | None = None,
-    engine: Engine | None = None,
+    engine: ClusterEngine | None = None,
     **options: Unpack[OpenOptions],
 ) -> Summary:
     """Clean a collection. The output appears complete at the end, or not at all; `resume` continues a killed run.
@@ -113,7 +108,7 @@ def clean_collection(
     shard_pages: int | None = None,
     rejected: str | Path | None = None,
     again: bool = False,
-    engine: Engine | None = None,
+    engine: ClusterEngine | None = None,
 ) -> Summary:
     """Clean a collection that was parsed with the same settings, and write its records.
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 from webwinnow.errors import SettingsError
 from webwinnow.record.fields import CONTENT_FIELDS
 from webwinnow.record.textquality import QualityRules, broken_rule, signals_of
-from webwinnow.settings import KEEP, Settings, setting
+from webwinnow.settings import HIDDEN, KEEP, Settings, setting
 
 _LANGUAGE: Final = re.compile(r"[a-z]{2,3}")
 
@@ -24,21 +24,16 @@ class CorpusFilter(Settings):
     - `signals`: add the quality signals of the text to each record.
     """
 
-    languages: Annotated[
-        tuple[str, ...], setting("Only pages in this language, or in several: en,de.", "--lang", panel=KEEP)
-    ] = ()
-    min_words: Annotated[
-        int, setting("Drop pages with fewer words of content.", "--min-words", panel=KEEP, least=0)
-    ] = 0
+    PANEL = KEEP
+
+    languages: Annotated[tuple[str, ...], setting("Only pages in this language, or in several: en,de.", "--lang")] = ()
+    min_words: Annotated[int, setting("Drop pages with fewer words of content.", "--min-words", least=0)] = 0
     quality: Annotated[
-        QualityRules,
-        setting(
-            "Drop pages by the published rules of Gopher, or of FineWeb, which include Gopher's.",
-            "--quality",
-            panel=KEEP,
-        ),
+        QualityRules, setting("Drop pages by the published rules of Gopher, or of FineWeb too.", "--quality")
     ] = "none"
-    signals: Annotated[bool, setting("Add the quality signals of the text to each record.", "--signals")] = False
+    signals: Annotated[
+        bool, setting("Add the quality signals of the text to each record.", "--signals", panel=HIDDEN)
+    ] = False
 
     def validate(self) -> None:
         """Raise `SettingsError` for what is no code of a language."""

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from webwinnow.errors import ModelError, SettingsError
 from webwinnow.methods.registry import CleaningSettings
 from webwinnow.page.tree import PageTree
-from webwinnow.run.pagestore import CollectionStore
 from webwinnow.run.parsedcollection import (
     ModelOrder,
     OpenOptions,
     ParsedCollection,
-    ParsingEngine,
     SiteModelBuilt,
     build_models,
 )
@@ -25,18 +23,12 @@ from webwinnow.run.unpacking import ProblemListener
 from webwinnow.site.epochs import FAMILIAR
 from webwinnow.site.modelstore import ModelFolder
 
+if TYPE_CHECKING:
+    from webwinnow.run.engines.clusterengine import ClusterEngine
+
 SAMPLE_PAGES = 20
 """Pages to show for a series of thresholds (thesis 5.3)."""
 SHOWN_ERRORS = 8
-
-
-class LearningEngine(ParsingEngine, Protocol):
-    """A cluster that also learns sites."""
-
-    def build_models(
-        self, store: CollectionStore, settings: CollectionSettings, order: ModelOrder
-    ) -> Iterator[SiteModelBuilt]:
-        """Learn every site that has pages that could be read, in any order."""
 
 
 @dataclass(slots=True)
@@ -65,7 +57,7 @@ def learn_sites(
     update: int | None = None,
     on_sample: Callable[[str, list[PageTree]], None] | None = None,
     sample: int = SAMPLE_PAGES,
-    engine: LearningEngine | None = None,
+    engine: ClusterEngine | None = None,
     **options: Unpack[OpenOptions],
 ) -> Learned:
     """Learn every site of a collection and write the models into the folder `out`, with their sums unless unwanted.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from math import inf
@@ -21,10 +21,11 @@ from webwinnow.run.pagestore import CollectionStore, PageRow, StoredPage
 from webwinnow.run.pageworker import failed_page
 from webwinnow.run.plan import LOCAL_PAGES, Plan
 from webwinnow.run.settings import RunSettings
-from webwinnow.run.stages import Stages
+from webwinnow.run.stages import Joined, Stages
 from webwinnow.run.workerjobs import CleanStored, LearnSite, PageCleaned, Ref, Shared, SiteLearned, SiteToClean
 from webwinnow.run.workerpool import Answer, Task, WorkerPool
 from webwinnow.storage.atomic import write_file
+from webwinnow.storage.encoding import to_json
 
 SHOWN_REPEATS = 10
 MOST_REASONS = 1_000
@@ -141,8 +142,8 @@ class _PartOutput:
         self.counts = Counts()
 
     def add(self, site: str, row: PageRow, page: PageCleaned) -> None:
-        if self.stages.keeping:
-            self.rows.append(self.stages.placed(page.rows, site, row))
+        for k, stage in enumerate(self.stages.keeping):  # a page that failed has no rows yet
+            self.rows.append(stage.placed(page.rows[k] if page.rows else b"", site, row))
         self.lines.append(page.line)
         self.rejected.extend(page.rejected)
         reason, is_kept = page.reason, page.outcome == "kept"
@@ -301,3 +302,17 @@ class _CleanStage:
     def _count(self, pages: int) -> None:
         self.done += pages
         self.progress("clean", self.done, self.total)
+
+
+def with_values(lines: Iterable[bytes], joined: Collection[Joined]) -> Iterator[bytes]:
+    """The lines of all records in output order, with what was joined; they are not parsed.
+
+    A quotation mark in a text has a backslash before it, so only the field itself reads `"name":null`.
+    """
+    for place, line in enumerate(lines):
+        found = line
+        for stage in joined:
+            for name, value in stage.values(place).items():
+                key = b'"%s":' % name.encode()
+                found = found.replace(key + b"null", key + to_json(value), 1)
+        yield found

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, Literal, TypeVar, get_ar
 import zstandard
 
 from webwinnow.errors import SettingsError
+from webwinnow.plugins import meant
 from webwinnow.record.fields import Fields, Record, record_line
 from webwinnow.run.formats import (
     write_csv,
@@ -69,7 +70,9 @@ def output_format(out: str | Path, wanted: str | None = None, *, links: bool = F
     for known in FORMATS:
         if wanted.lower() == known:
             return known
-    raise SettingsError(f"no format {wanted!r}; expected {', '.join(name for name in FORMATS if name not in others)}")
+    formats = [name for name in FORMATS if name not in others]
+    formats = [name for name in FORMATS if name not in others]
+    raise SettingsError(f"there is no format {wanted!r}; {meant(wanted, formats)}")
 
 
 def _format_by_name(out: str | Path, expected: list[str]) -> OutputFormat:

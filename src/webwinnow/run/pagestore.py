@@ -26,8 +26,7 @@ from webwinnow.platforms import locked_file
 from webwinnow.run.workerjobs import Ref
 from webwinnow.storage.atomic import atomic_file, scratch_folder
 from webwinnow.storage.database import open_database, read_note, transaction, write_note
-from webwinnow.storage.fastjson import from_json
-from webwinnow.storage.frames import write_all
+from webwinnow.storage.encoding import from_json, write_all
 
 LEAST_FREE = 200_000_000
 """Bytes that must stay free on the disk of the folder."""
@@ -101,14 +100,10 @@ class CollectionStore:
 
     def __init__(self, folder: Path, identity: dict[str, Any], *, resume: bool) -> None:
         self.folder = folder
-        if _aside(folder).exists():
-            _check_own(_aside(folder))
-            _clear(_aside(folder))
         if folder.exists() and not resume:
             _check_own(folder)
             with self._locked():
-                folder.rename(_aside(folder))
-            _clear(_aside(folder))
+                _clear(folder)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with ExitStack() as opened:
             self._lock = opened.enter_context(self._locked())
@@ -225,7 +220,7 @@ class CollectionStore:
     def rows_from(self, site: str, ordinal: int, count: int) -> Iterator[PageRow]:
         """So many pages in output order, beginning with this one."""
         place = "SELECT * FROM pages WHERE (site, ordinal) >= (?, ?) ORDER BY site, ordinal LIMIT ?"
-        yield from _rows(self._index.execute(place, (site, ordinal, count)))
+        yield from _rows(self._index.execute(place, (site, ordinal, count)).fetchall())
 
     def chosen_of(self, site: str, most: int) -> list[Ref]:
         """The pages that a site is learned from (`choose_pages`): each content once, then the lowest keys."""
@@ -312,9 +307,8 @@ class CollectionStore:
         """Close the folder and remove it: the run is over."""
         self._index.close()
         self._spool.close()
-        self.folder.rename(_aside(self.folder))
-        self._lock.close()
-        _clear(_aside(self.folder))
+        with self._lock:
+            _clear(self.folder)
 
     def mark_parsed(self) -> None:
         """Note that all pages are in the index."""
@@ -435,25 +429,16 @@ def _rows(found: Iterable[tuple[Any, ...]]) -> Iterator[PageRow]:
         yield PageRow(ordinal, name, url, page_id, key + SIGN, content, ref, error, fetched_at)
 
 
-# A folder is renamed before it is removed, so that a kill in between leaves nothing that could be resumed
-
-
-def _aside(folder: Path) -> Path:
-    """The name of a folder that is being removed; the next run removes what a kill left of it."""
-    return folder.with_name(f"{folder.name}.over")
-
-
 def _check_own(folder: Path) -> None:
     if any(folder.iterdir()) and not (folder / "index.sqlite").exists() and not (folder / "lock").exists():
         raise SettingsError(f"{folder} exists and is no folder of a webwinnow run; move it away")
 
 
 def _clear(folder: Path) -> None:
-    """Remove a renamed folder, its lock last: the lock marks it as the folder of a run."""
-    with suppress(FileNotFoundError):  # a run that begins may remove the same
-        for path in folder.iterdir():
-            if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            elif path.name != "lock":
-                path.unlink()
-    shutil.rmtree(folder, ignore_errors=True)
+    """Remove a locked folder: first its index, so that a kill leaves nothing to resume, its lock last."""
+    for path in (*folder.glob("index.sqlite*"), *folder.iterdir()):
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.name != "lock":
+            path.unlink(missing_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)  # a run that begins may have made a lock of its own

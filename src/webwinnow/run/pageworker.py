@@ -63,9 +63,9 @@ from webwinnow.run.workerjobs import (
 from webwinnow.site.epochs import join_epoch
 from webwinnow.site.learned import LearnedSite, limits_for
 from webwinnow.site.modelstore import ModelFolder, ModelTable, open_models
-from webwinnow.site.sums import SAME_CSS, TEXTS, SiteSums, block_keys, page_key
-from webwinnow.storage.fastjson import to_json
-from webwinnow.storage.frames import read_frame, write_frame
+from webwinnow.site.part_texts import block_keys
+from webwinnow.site.sums import SAME_CSS, TEXTS, SiteSums, page_key
+from webwinnow.storage.encoding import read_frame, to_json, write_frame
 
 SHOWN_REPEATS = 5
 """Most repeated blocks of a site in the summary of a run."""
@@ -120,6 +120,7 @@ class PageWorker:
             self.run = settings
             self.cleans_at_once = not settings.learns
             self.stages = Stages.of(settings)
+            self.categories = self.stages.categories
             task = settings.task if self.stages.instead is None else self.stages.instead.task or settings.task
             self.cleaner = Cleaner.of(settings.method, settings.cleaning, task, selection=settings.selection)
             self.method = self.cleaner.method
@@ -177,18 +178,17 @@ class PageWorker:
     def build_model(self, job: BuildModel) -> ModelBuilt:
         """Learn a site from the chosen pages."""
         cleaning = CleaningSettings.from_plain(job.cleaning)
-        pagelets, stops = cleaning.template.pagelets, cleaning.segments.stop_list
-        sums = SiteSums(job.site, pagelets=pagelets, stops=stops, css=self.settings.limits.css)
+        sums = SiteSums(job.site, settings=cleaning, css=self.settings.limits.css)
         for tree in self._trees(job.chosen):
             self.heartbeat()
             sums.add(tree)
         self.heartbeat()
-        model = cleaning.learned(sums)
-        return ModelBuilt(model.to_bytes(), sums.to_bytes() if job.with_sums else None)
+        return ModelBuilt(LearnedSite.of(sums).to_bytes(), sums.to_bytes() if job.with_sums else None)
 
     def update_model(self, job: UpdateModel) -> ModelBuilt:
         """Join a new epoch, learned from the chosen pages, to the earlier ones."""
-        known = [SiteSums.load(path) for path in job.earlier]
+        cleaning = CleaningSettings.from_plain(job.cleaning)
+        known = [SiteSums.load(path, cleaning) for path in job.earlier]
         for path, sums in zip(job.earlier, known, strict=True):
             if sums.site != job.site:
                 raise ModelError(f"{path} has the sums of {sums.site!r}, not of {job.site!r}; learn the site again")
@@ -200,7 +200,6 @@ class PageWorker:
             lambda: self._trees(job.chosen),
             epochs=job.epochs,
             beat=self.heartbeat,
-            finished=CleaningSettings.from_plain(job.cleaning).learned,
         )
         if epoch.model is None or epoch.sums is None:
             return ModelBuilt(None, None, epoch.familiar)
@@ -212,13 +211,11 @@ class PageWorker:
             return LearnedSite.of(SiteSums(parts=self.method.parts)), []
         if self.scores:
             return self._learned_from_evidence(chosen)
-        settings = self.cleaner.settings
-        pagelets, stops = settings.template.pagelets, settings.segments.stop_list
-        sums = SiteSums(parts=self.method.parts | {TEXTS}, pagelets=pagelets, stops=stops)
+        sums = SiteSums(parts=self.method.parts | {TEXTS}, settings=self.cleaner.settings)
         for tree in self._trees(chosen):
             self.heartbeat()
             sums.add(tree)
-        model = LearnedSite.of(sums, self.cleaner.settings.joins)
+        model = LearnedSite.of(sums)
         blocks = cut(tree)
         return model, _most_repeated(blocks.texts(), model.pages_that_say(block_keys(blocks)))
 
@@ -288,7 +285,7 @@ class PageWorker:
             found = clean.outcome
             outcome, reason = ("dropped", found.reason) if isinstance(found, Dropped) else ("kept", clean.verdict.note)
             return PageCleaned(line, [], outcome, reason, clean.kept_words, clean.all_words, tallies=tallies)
-        record = clean.record(also=run.also, categories=stages.categories, view=run.view, fetched=job.fetched_at)
+        record = clean.record(also=run.also, categories=self.categories, view=run.view, fetched=job.fetched_at)
         record |= about
         for stage in stages.filling:
             stage.fill(clean, record)
@@ -298,7 +295,7 @@ class PageWorker:
         outcome, reason, kept, words = (record[name] for name in ("outcome", "reason", "kept_words", "all_words"))
         is_filtered = is_kept and outcome != "kept"
         rejected = list(_rejected(clean, record, text if is_filtered else None)) if run.rejected else []
-        rows = [] if is_filtered else [stage.row(clean, page, record) for stage in stages.keeping]
+        rows = [] if is_filtered else [stage.row(clean, record) for stage in stages.keeping]
         return PageCleaned(record_line(record, stages.fields), rejected, outcome, reason, kept, words, rows)
 
     # The spool

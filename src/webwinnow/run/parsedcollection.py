@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from webwinnow.counted import counted
 from webwinnow.methods.registry import CleaningSettings
@@ -24,6 +24,9 @@ from webwinnow.run.workerjobs import BuildModel, ModelBuilt, ParsedPage, ParsePa
 from webwinnow.run.workerpool import Answer, Task, WorkerPool
 from webwinnow.site.modelstore import ModelFolder
 
+if TYPE_CHECKING:
+    from webwinnow.run.engines.clusterengine import ClusterEngine
+
 CHUNK_PAGES = 32
 CHUNK_BYTES = 4_000_000
 """Pages, and bytes of pages, in a task to parse."""
@@ -35,21 +38,6 @@ class OpenOptions(TypedDict, total=False):
     tmp: Path | None
     on_progress: Progress | None
     on_problem: ProblemListener | None
-
-
-class ParsingEngine(Protocol):
-    """A cluster that parses pages instead of the workers of this machine (`webwinnow.run.engines`)."""
-
-    def parse_all(
-        self,
-        inputs: Sequence[str | Path],
-        store: CollectionStore,
-        settings: CollectionSettings,
-        limits: ReadLimits,
-        on_problem: ProblemListener,
-        progress: Progress,
-    ) -> None:
-        """Parse every page and add its row to the store."""
 
 
 def all_pages(pages: Iterator[PageRecord]) -> Iterator[PageRecord]:
@@ -65,7 +53,7 @@ class ParsedCollection:
 
     Rows come in the order (site, input ordinal). Pages are parsed when the collection is opened; the workers stay for
     further jobs (`run`). A page that cannot be parsed is a row with an error. `has_markup` is False for records of
-    `clean`, whose pages are plain text (`io.recordpages`).
+    `clean`, whose pages are plain text (`run.recordpages`).
     """
 
     def __init__(
@@ -97,7 +85,7 @@ class ParsedCollection:
         identity: dict[str, Any] | None = None,
         resume: bool = False,
         tmp: Path | None = None,
-        engine: ParsingEngine | None = None,
+        engine: ClusterEngine | None = None,
         on_progress: Progress | None = None,
         on_problem: ProblemListener | None = None,
     ) -> Iterator[ParsedCollection]:

@@ -11,7 +11,7 @@ from webwinnow.page.records import PageRecord
 from webwinnow.run.readers import JSON_OBJECT, Reader, Source
 from webwinnow.run.rows import ColumnNames, page_of_row
 from webwinnow.run.unpacking import InputProblem, ProblemListener, ReadLimits, UnpackedStream
-from webwinnow.storage.fastjson import from_json
+from webwinnow.storage.encoding import from_json
 
 LINES_BYTES: Final = 1 << 18  # read at once
 CHECKED_LINES: Final = 20

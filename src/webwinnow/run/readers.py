@@ -96,6 +96,14 @@ class Reader:
         """The inputs with files in place of those that it `takes`; `out` is the output of the run."""
         raise NotImplementedError
 
+    def page(self, given: str, settings: Any) -> PageRecord:
+        """Fetch the page that an input names, which the reader `takes`."""
+        raise NotImplementedError
+
+    def rendered(self, page: PageRecord, settings: Any) -> PageRecord:
+        """Render a page of a file. Its other files are requested if it has a URL."""
+        raise NotImplementedError
+
     def after_stop(self, out: str) -> str | None:
         """What is kept of inputs that were being fetched when the user stopped the run, and how to go on."""
         raise NotImplementedError

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
@@ -22,11 +21,13 @@ from webwinnow.run.corpusfilter import CorpusFilter
 from webwinnow.run.rows import ColumnNames
 from webwinnow.run.stages import Stages
 from webwinnow.settings import IN_AND_OUT, KEEP, METHOD, RUN, SITE, Settings, setting, share
-from webwinnow.site.modelstore import open_models
 from webwinnow.site.sums import LEARNED_PAGES
 
 STAGES = ("replicas", "categories", "classes", "links", "vectors")
 """The fields of `RunSettings` that are the settings of stages."""
+
+
+Rendering = Literal["markdown", "html"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +48,7 @@ class CollectionSettings(Settings):
     site_by: Annotated[
         SiteKey,
         setting(
-            "What makes pages one site: host, domain, prefix:N, column, all (one site) or none (every page on its "
-            "own).",
+            "What makes pages one site: host, domain, prefix:N, column, all, or none (every page on its own).",
             "--site-by",
             panel=SITE,
             expected=SITE_KEYS,
@@ -57,9 +57,9 @@ class CollectionSettings(Settings):
         ),
     ] = field(default_factory=SiteKey)
     limits: ParseLimits = field(default_factory=ParseLimits)
-    learn_pages: Annotated[
-        int, setting("Pages that a site is learned from, at most.", "--learn-pages", panel=SITE, least=1)
-    ] = LEARNED_PAGES
+    learn_pages: Annotated[int, setting("Pages that a site is learned from, at most.", "--learn-pages", least=1)] = (
+        LEARNED_PAGES
+    )
     jobs: Annotated[
         int, setting("Worker processes; 0 for one per core.", "--jobs", panel=RUN, least=0, most=MOST_JOBS)
     ] = 0
@@ -125,24 +125,21 @@ class RunSettings(CollectionSettings):
         ),
     ] = field(default_factory=lambda: TASKS[DEFAULT_TASK])
     also: Annotated[
-        tuple[Literal["markdown", "html"], ...],
-        setting("Add markdown or html to each record; repeatable.", "--also", panel=IN_AND_OUT),
+        tuple[Rendering, ...], setting("Add markdown or html to each record; repeatable.", "--also", panel=IN_AND_OUT)
     ] = ()
     rejected: bool = False
     models: Annotated[
         str | None,
-        setting(
+        file_setting(
             "Clean with the site models of this folder or table.",
             "--models",
-            panel=SITE,
             expected="a folder or table of models",
-            read=lambda text: str(open_models(Path(text)).path.absolute()),
+            panel=SITE,
         ),
     ] = None
     replicas: Any = field(default_factory=dict)
     view: Annotated[
-        bool,
-        setting("Fill type, keywords, abstract and relevant links; without, a run is faster.", "--view/--no-view"),
+        bool, setting("Fill type, keywords, abstract and relevant links; without, a run is faster.", "--view/--no-view")
     ] = True
     categories: Annotated[
         str | None,
@@ -152,8 +149,7 @@ class RunSettings(CollectionSettings):
         ),
     ] = None
     classes: Annotated[
-        str | None,
-        file_setting("Fill category with the classes of this model, as classify apply does.", "--classes"),
+        str | None, file_setting("Fill category with the classes of this model, as classify apply does.", "--classes")
     ] = None
     class_none: Annotated[
         float | None,
@@ -163,8 +159,7 @@ class RunSettings(CollectionSettings):
         ),
     ] = None
     class_least: Annotated[
-        float,
-        share("Least probability of a class; pages below have none, with --classes.", "--min-probability"),
+        float, share("Least probability of a class; pages below have none, with --classes.", "--min-probability")
     ] = 0.0
     links: str | None = None
     vectors: bool = False
@@ -172,6 +167,11 @@ class RunSettings(CollectionSettings):
     selection: Selection = field(default_factory=Selection)
     corpus: CorpusFilter = field(default_factory=CorpusFilter)
     stages: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def group(cls, name: str) -> type[Settings] | None:
+        """The class of the group of this name; None if there is none. No method but its own is imported."""
+        return cls.groups(options=True).get(name) or CleaningSettings.group(name)
 
     def validate(self) -> None:
         """Raise `SettingsError` for a method that there is not, or models that cannot be used in this run."""

@@ -7,7 +7,7 @@ these settings, which are plain values. So the workers of this machine, Ray and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -15,11 +15,9 @@ from numpy.typing import NDArray
 
 from webwinnow import plugins
 from webwinnow.record.fields import Fields, page_fields
-from webwinnow.storage.fastjson import to_json
 
 if TYPE_CHECKING:
     from webwinnow.judge.tasks import Task
-    from webwinnow.page.page import Page
     from webwinnow.page.tree import PageTree
     from webwinnow.progress import Progress
     from webwinnow.record.cleaner import CleanPage
@@ -62,18 +60,25 @@ class Stage:
     """Fields that it adds to the records of pages."""
     lines: ClassVar[Fields | None] = None
     """The fields of what it writes about a page instead of a record (`page_lines`)."""
-    categories: Categories | None = None
-    """A model that fills the field `category` from the features of a page."""
-    cleaning: dict[str, Any] | None = None
-    """How the pages were cleaned that its model was trained with (`RunSettings.cleaned_by`)."""
     task: Task | None = None
     """The task that pages are cleaned with instead of that of the run."""
     name: str = ""
+    """That of its module."""
     row_bytes: int = 0
     """Bytes that the run keeps of each page for `join`."""
 
     def __init__(self, settings: Any, run: RunSettings) -> None:
         self.settings, self.run = settings, run
+
+    @property
+    def categories(self) -> Categories | None:
+        """A model that fills the field `category` from the features of a page."""
+        return None
+
+    @property
+    def cleaning(self) -> dict[str, Any] | None:
+        """How the pages were cleaned that its model was trained with (`RunSettings.cleaned_by`)."""
+        return None
 
     def check(self, *, is_cluster: bool) -> None:
         """Raise `SettingsError` if it cannot be part of this run."""
@@ -92,7 +97,7 @@ class Stage:
         """What is written about a page that could not be read, instead of a record."""
         return b""
 
-    def row(self, clean: CleanPage, page: Page, record: dict[str, Any]) -> bytes:
+    def row(self, clean: CleanPage, record: dict[str, Any]) -> bytes:
         """What to keep of a page for `join`, in a worker."""
         raise NotImplementedError
 
@@ -145,10 +150,6 @@ class Stages(NamedTuple):
         for stage in self.every:
             stage.check(is_cluster=is_cluster)
 
-    def placed(self, rows: Sequence[bytes], site: str, page: PageRow) -> bytes:
-        """The rows of a page, one after the other; none were made of a page that failed."""
-        return b"".join(stage.placed(rows[k] if rows else b"", site, page) for k, stage in enumerate(self.keeping))
-
     def joined(self, store: CollectionStore, progress: Progress) -> dict[str, Joined]:
         """What the stages find out when all parts of a store are finished, by their names."""
         if not self.keeping:
@@ -157,17 +158,3 @@ class Stages(NamedTuple):
         path = store.joined_rows()
         rows = np.memmap(path, table, "r") if path.stat().st_size else np.zeros(0, table)
         return {stage.name: stage.join(rows[str(k)], store, progress) for k, stage in enumerate(self.keeping)}
-
-
-def with_values(lines: Iterable[bytes], joined: Collection[Joined]) -> Iterator[bytes]:
-    """The lines of all records in output order, with what was joined; they are not parsed.
-
-    A quotation mark in a text has a backslash before it, so only the field itself reads `"name":null`.
-    """
-    for place, line in enumerate(lines):
-        found = line
-        for stage in joined:
-            for name, value in stage.values(place).items():
-                key = b'"%s":' % name.encode()
-                found = found.replace(key + b"null", key + to_json(value), 1)
-        yield found

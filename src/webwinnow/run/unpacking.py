@@ -12,17 +12,18 @@ import re
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 from zipfile import BadZipFile
 
 import brotli  # type: ignore[import-untyped]
 import zstandard
 
-from webwinnow.errors import InputError, PageRefused, SettingsError
+from webwinnow.errors import InputError, PageRefused
 from webwinnow.run.readers import looks_like_html
+from webwinnow.settings import Settings, setting
 
 if TYPE_CHECKING:
     from _typeshed import SupportsRead
@@ -62,7 +63,7 @@ def ignore_problem(problem: str) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadLimits:
+class ReadLimits(Settings):
     """Limits for reading inputs. A page over one is refused with a reason; the run continues.
 
     - `max_page_bytes`: one page's HTML, before and after unpacking. Ours: far above what people write.
@@ -73,16 +74,11 @@ class ReadLimits:
     - `max_spool_bytes`: bytes copied to disk when Parquet or WACZ comes through a pipe, as these need to seek.
     """
 
-    max_page_bytes: int = 64 * MB
-    max_line_bytes: int = 128 * MB
-    max_ratio: int = 1000
-    ratio_floor: int = 1 * MB
-    max_spool_bytes: int = 16 * 1024 * MB
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            if getattr(self, field.name) < 1:
-                raise SettingsError(f"{field.name} is {getattr(self, field.name)}: expected a number above 0")
+    max_page_bytes: Annotated[int, setting("Bytes of a page's HTML.", above=0)] = 64 * MB
+    max_line_bytes: Annotated[int, setting("Bytes of a line of JSONL, or of a value of Parquet.", above=0)] = 128 * MB
+    max_ratio: Annotated[int, setting("Unpacked bytes per packed byte.", above=0)] = 1000
+    ratio_floor: Annotated[int, setting("Unpacked bytes from which the ratio is checked.", above=0)] = 1 * MB
+    max_spool_bytes: Annotated[int, setting("Bytes of a pipe that are copied to disk.", above=0)] = 16 * 1024 * MB
 
 
 def packing_of(head: bytes) -> str | None:

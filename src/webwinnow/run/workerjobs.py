@@ -1,6 +1,6 @@
 """The jobs of worker processes and their answers: one type each.
 
-Between processes they are plain tuples in `storage.frames`, never pickled. A task is jobs of one type for one worker,
+Between processes they are plain tuples in `storage.encoding`, never pickled. A task is jobs of one type for one worker,
 with what they share.
 """
 

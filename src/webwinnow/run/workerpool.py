@@ -19,7 +19,7 @@ from webwinnow.errors import WebwinnowError
 from webwinnow.platforms import enlarge_pipe
 from webwinnow.run.settings import CollectionSettings
 from webwinnow.run.workerjobs import DONE, FAILED, HEARTBEAT, LEARNS, READY, RESULT_OF, Shared, encode_task
-from webwinnow.storage.frames import read_frame, write_frame
+from webwinnow.storage.encoding import read_frame, write_frame
 
 DEATHS_ALLOWED = 2
 """A job fails when this many workers died on it: the first may have been killed by somebody else."""

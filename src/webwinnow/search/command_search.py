@@ -14,7 +14,8 @@ from rich.text import Text
 
 from webwinnow.cli import options as opt
 from webwinnow.counted import counted, printable
-from webwinnow.search.index import FILTERS, IndexFolder
+from webwinnow.search.index import IndexFolder
+from webwinnow.search.level import FILTERS
 from webwinnow.search.query import DAYS, FIELDS, Hit, SearchSettings, Within, suggest
 from webwinnow.search.query import search as search_index
 

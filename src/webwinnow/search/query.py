@@ -17,7 +17,9 @@ from typing import Literal, NamedTuple, get_args
 
 from webwinnow.errors import SettingsError
 from webwinnow.page.words import words
-from webwinnow.search.index import ABSTRACT, FILTERS, FULL, TEXTS, Clause, IndexFolder, Level, Narrowing, day_number
+from webwinnow.plugins import meant
+from webwinnow.search.index import ABSTRACT, FULL, IndexFolder, day_number
+from webwinnow.search.level import FILTERS, TEXTS, Clause, Level, Narrowing
 from webwinnow.search.spelling import ONE_TYPO, near_words, stems
 
 Within = Literal["two-level", "abstract", "full"]
@@ -71,7 +73,7 @@ class SearchSettings:
             raise SettingsError(f"limit is {self.limit}, offset {self.offset}: expected 1 or more, and 0 or more")
         for name in (*self.filters, *self.facets):
             if name not in FILTERS:
-                raise SettingsError(f"there is no filter {name!r}; there are: {', '.join(FILTERS)}")
+                raise SettingsError(f"there is no filter {name!r}; {meant(name, list(FILTERS))}")
         if not self.texts or not set(self.texts) <= set(TEXTS):
             raise SettingsError(f"texts is {self.texts}: expected some of {', '.join(TEXTS)}")
         for name in DAYS:

@@ -6,48 +6,32 @@ import os
 import secrets
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
+
+import typer
 
 from webwinnow.cli import options as opt
 from webwinnow.cli.terminal import stoppable
 from webwinnow.errors import InputError, MissingExtra
-from webwinnow.serve.settings import ServiceSettings, is_loopback
+from webwinnow.serve.settings import LOOPBACK, ServiceSettings, is_loopback
 
 PANEL = "Serve"
 
 TOKEN_VARIABLE = "WEBWINNOW_TOKEN"
 
 
+@opt.settings_options(ServiceSettings)
 def serve(
+    context: typer.Context,
     folder: Annotated[Path, opt.writing("Folder of jobs, results and models; made if it does not exist.")] = Path(
         "webwinnow-data"
     ),
-    host: Annotated[
-        str, opt.running("IP address to listen on; beyond this machine a token is required.")
-    ] = "127.0.0.1",
-    port: Annotated[int, opt.running("Port to listen on.", min=0, max=65_535)] = 8765,
     token_file: Annotated[
         Path | None, opt.running(f"File with the token; by default ${TOKEN_VARIABLE}, or a generated one.")
     ] = None,
-    names: Annotated[
-        list[str] | None, opt.running("Host name by which clients call the server; repeatable.", "--name")
-    ] = None,
-    tls: Annotated[
-        bool, opt.running("Clients reach the server by https, through a reverse proxy: cookies are sent by https only.")
-    ] = False,
-    inputs: Annotated[list[Path] | None, opt.reading("Folder whose files jobs may name; repeatable.")] = None,
-    upload_bytes: Annotated[
-        int, opt.reading("Refuse uploads that are longer than this many bytes.", min=1)
-    ] = 4_000_000_000,
-    page_bytes: opt.MaxBytes = 10_000_000,
     stop_words: opt.StopWords = None,
-    disk_bytes: Annotated[int, opt.writing("Bytes that the folder may take.", min=1)] = 50_000_000_000,
-    page_seconds: opt.PageSeconds = 20.0,
-    queued_jobs: Annotated[int, opt.running("Jobs that may wait; more are refused.", "--queue", min=1)] = 20,
-    workers: opt.Jobs = 0,
-    fetch: Annotated[bool, opt.crawling("Fetch pages by URL.")] = True,
     no_render: Annotated[bool, opt.crawling("Render no crawled page in a browser.", "--no-render")] = False,
-    allow_private: opt.AllowPrivate = False,
+    **_: Any,
 ) -> None:
     """Serve a REST API (/page, /sites, /jobs, /search, /inspect) and a web page to upload crawls to.
 
@@ -63,14 +47,19 @@ def serve(
     except ImportError as error:
         raise MissingExtra("the service", "serve") from error
 
+    chosen = opt.Chosen(context, ServiceSettings)
+    host = chosen.values.get(ServiceSettings.GROUP, {}).get("host", LOOPBACK)
     token = _token(token_file)
     if token is None and not is_loopback(host):
         token = secrets.token_urlsafe(24)
         sys.stderr.write(f"webwinnow: {host} is reached from other machines: a token is required. It is: {token}\n")
-    folders = tuple(path.absolute() for path in inputs or ())
-    changed: dict[str, object] = {"folder": folder.absolute(), "inputs": folders, "names": tuple(names or ())}
-    changed |= {"stop_list": opt.stop_list(stop_words), "render": not no_render}
-    settings = ServiceSettings(**opt.fields_of(ServiceSettings, locals()) | changed)
+    settings = chosen.settings(
+        ServiceSettings,
+        folder=folder.absolute(),
+        token=token,
+        render=not no_render,
+        stop_list=opt.stop_list(stop_words),
+    )
     shown = f"[{host}]" if ":" in host and not host.startswith("[") else host
 
     def announce(port: int) -> None:

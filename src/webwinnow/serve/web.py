@@ -25,7 +25,8 @@ from webwinnow.errors import WebwinnowError
 from webwinnow.judge.tasks import TASKS
 from webwinnow.methods.registry import all_methods
 from webwinnow.page.urls import is_web_link
-from webwinnow.search.index import FILTERS, IndexFolder
+from webwinnow.search.index import IndexFolder
+from webwinnow.search.level import FILTERS
 from webwinnow.search.query import SearchResult, SearchSettings, Snippet, search
 from webwinnow.serve.accesscontrol import COOKIE, HELD_SECONDS, POLICY, SESSION_SECONDS, new_session
 from webwinnow.serve.api import LONGEST_QUERY, job_info, sites

@@ -19,12 +19,9 @@ from webwinnow.site.sitetree import Finisher, JoinSettings, Rows, SiteTree, Slot
 from webwinnow.site.styletree import INTERNAL, OUTSIDE, Keys, PageElements, StyleTree, pair_key
 
 
-def finish_aligned(tree: StyleTree, joins: JoinSettings | None = None) -> SiteTree:
-    """Finish a raw tree of `ALIGNED_CUT`, aligning the sequences of children of each element."""
-    return _AlignedFinisher(tree, joins).finished()
+class AlignedFinisher(Finisher):
+    """Finishes a raw tree of `ALIGNED_CUT`, aligning the sequences of children of each element."""
 
-
-class _AlignedFinisher(Finisher):
     def __init__(self, tree: StyleTree, joins: JoinSettings | None) -> None:
         super().__init__(tree, joins)
         self.contents: list[int] = _content_keys(tree, self.element, self.order, self.joins.gamma).tolist()

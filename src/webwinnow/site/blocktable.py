@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from webwinnow.judge.evidence import PageEvidence
 from webwinnow.judge.reading import GENRES
 from webwinnow.site._mapping import pages_of
-from webwinnow.storage.modelfile import Array, ArrayTable, is_within
+from webwinnow.storage.modelfile import Array, ArrayTable, Column
 
 LOGIT_SCALE = 1_000
 """Log odds are summed as integers, so that sums do not depend on their order."""
@@ -41,6 +41,7 @@ LABEL_EXCUSES = 0.5
 """The part of its share of other pages that does not count against a text after a label: "Genre", then "Drama"."""
 
 Keys = NDArray[np.uint64]
+Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
@@ -49,10 +50,7 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 class PageTable(ArrayTable):
     """Rows of some pages: page j has the fingerprint `page_key[j]` and the rows where `page == j`."""
 
-    PER_PAGE: ClassVar[dict[str, int]] = {}
-    """Fields with so many values per page rather than one per row."""
-
-    page_key: Keys
+    page_key: Annotated[Keys, Column("pages")]
     page: NDArray[Any]
 
     @classmethod
@@ -68,36 +66,19 @@ class PageTable(ArrayTable):
         page = place[columns.pop("page") + first]
         by_page = np.argsort(page, kind="stable")
         found = {"page_key": columns.pop("page_key")[order], "page": page[by_page]}
-        for name, values in cls.PER_PAGE.items():
-            found[name] = columns.pop(name).reshape(-1, values)[order].ravel()
+        for name, (_, column) in cls.declared().items():
+            if column.rows == "pages" and name in columns:
+                found[name] = columns.pop(name).reshape(-1, column.each)[order].ravel()
         return cls(**found, **{name: column[by_page] for name, column in columns.items()})
-
-    @classmethod
-    def of_columns(cls, columns: dict[str, Array]) -> Self:
-        """Rows from the arrays of a file. Raises `ValueError` where they do not fit together."""
-        pages, rows = len(columns["page_key"]), len(columns["page"])
-        sizes = {name: pages * values for name, values in cls.PER_PAGE.items()} | {"page_key": pages}
-        if any(len(column) != sizes.get(name, rows) for name, column in columns.items()):
-            raise ValueError(f"{cls.__name__} with arrays of different lengths")
-        if not is_within(columns["page"], pages):
-            raise ValueError(f"{cls.__name__} of pages that do not exist")
-        found = cls(**columns)
-        found.check()
-        return found
-
-    def check(self) -> None:
-        """Raise `ValueError` for impossible values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BlockRows(PageTable):
     """The blocks of some pages."""
 
-    PER_PAGE: ClassVar[dict[str, int]] = {"page_genre": len(GENRES)}
-
-    page_genre: NDArray[np.int64]
-    """Millionths, `len(GENRES)` values per page."""
-    page: NDArray[np.int64]
+    page_genre: Annotated[NDArray[np.int64], Column("pages", each=len(GENRES))]
+    """Millionths."""
+    page: Annotated[NDArray[np.int64], Column(index="pages")]
     text: Keys
     path: Keys
     words: NDArray[np.int64]
@@ -162,22 +143,22 @@ class BlockTable(ArrayTable):
     equal text and sum of log odds; and totals of the site (`whole`).
     """
 
-    text_key: Keys
-    text_pages: NDArray[np.int64]
-    path_key: Keys
-    path_pages: NDArray[np.int64]
-    path_blocks: NDArray[np.int64]
-    path_fixed: NDArray[np.int64]
-    path_logit: NDArray[np.int64]
-    path_same: NDArray[np.int64]
-    placed_key: Keys
-    placed_pages: NDArray[np.int64]
-    after_key: Keys
-    after_pages: NDArray[np.int64]
-    after_blocks: NDArray[np.int64]
-    after_same: NDArray[np.int64]
-    after_logit: NDArray[np.int64]
-    whole: NDArray[np.float64]
+    text_key: Annotated[Keys, Column("text", ascending=True)]
+    text_pages: Annotated[Counts, Column("text")]
+    path_key: Annotated[Keys, Column("path", ascending=True)]
+    path_pages: Annotated[Counts, Column("path")]
+    path_blocks: Annotated[Counts, Column("path")]
+    path_fixed: Annotated[Counts, Column("path")]
+    path_logit: Annotated[Counts, Column("path")]
+    path_same: Annotated[Counts, Column("path")]
+    placed_key: Annotated[Keys, Column("placed", ascending=True)]
+    placed_pages: Annotated[Counts, Column("placed")]
+    after_key: Annotated[Keys, Column("after", ascending=True)]
+    after_pages: Annotated[Counts, Column("after")]
+    after_blocks: Annotated[Counts, Column("after")]
+    after_same: Annotated[Counts, Column("after")]
+    after_logit: Annotated[Counts, Column("after")]
+    whole: Annotated[Floats, Column("", each=len(GENRES) + 3, least=0)]
     """Mean probability of each genre; then per page the words of probable prose and the probable labelled values; then
     the number of pages, copies left out."""
 
@@ -280,21 +261,6 @@ class BlockTable(ArrayTable):
     def pages_that_say(self, text: Keys) -> NDArray[np.int64]:
         """On how many pages each text occurs; 1 for a text that was not found on two."""
         return lookup(self.text_key, self.text_pages, text, missing=1)
-
-    @classmethod
-    def of_columns(cls, columns: dict[str, Array]) -> BlockTable:
-        """A table from the arrays of a file. Raises `ValueError` where they do not fit together."""
-        for of in ("text", "path", "placed", "after"):
-            keys = columns[f"{of}_key"]
-            if any(len(columns[name]) != len(keys) for name in columns if name.startswith(f"{of}_")):
-                raise ValueError("blocks with arrays of different lengths")
-            if np.any(keys[1:] <= keys[:-1]):
-                raise ValueError("blocks out of order")
-        if len(columns["whole"]) != len(GENRES) + 3 or not (
-            np.isfinite(columns["whole"]).all() and (columns["whole"] >= 0).all()
-        ):
-            raise ValueError("blocks without totals of the site")
-        return cls(**columns)
 
 
 def copies(rows: BlockRows) -> NDArray[np.bool_]:

@@ -8,9 +8,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from webwinnow.counted import counted
+from webwinnow.site.counts import Counts
 from webwinnow.site.learned import LearnedSite
 from webwinnow.site.noisemap import Marks, NoiseMap
+from webwinnow.site.sitetree import SiteTree
 from webwinnow.site.styletree import LEAF
+from webwinnow.site.sums import TEXTS
 
 TREE_NAMES = {"sst": "site style tree", "aligned": "aligned style tree"}
 SHOWN_DEPTH = 8
@@ -23,12 +26,14 @@ def describe_model(model: LearnedSite, depth: int = SHOWN_DEPTH, tree: str | Non
     Levels below `depth`, and below noisy or meaningful elements, are left out.
     """
     yield f"{model.shown_name}: {counted(model.pages, 'page')} learned"
-    yield f"texts that more than one page says: {len(model.text_key):,}; that half of them say: {_on_half(model):,}"
-    if model.cst is not None:
-        features = counted(len(model.cst.feature), "feature")
-        yield f"compressed structure tree: {counted(len(model.cst), 'element')}, {features}"
+    texts: Counts = model.part(TEXTS) if TEXTS in model.parts else Counts.empty()
+    on_half = int((2 * texts.pages >= model.pages).sum())
+    yield f"texts that more than one page says: {len(texts.key):,}; that half of them say: {on_half:,}"
+    if isinstance(cst := model.parts.get("cst"), SiteTree):
+        features = counted(len(cst.feature), "feature")
+        yield f"compressed structure tree: {counted(len(cst), 'element')}, {features}"
     for name in model.noise_trees:
-        elements = len(model.noise_tree(name))
+        elements = len(model.part(name))
         yield f"{TREE_NAMES[name]}: {counted(elements, 'element')}, threshold {model.thresholds[name]:.3f}"
     if tree is None and not model.noise_trees:
         return
@@ -37,10 +42,6 @@ def describe_model(model: LearnedSite, depth: int = SHOWN_DEPTH, tree: str | Non
     yield ""
     yield f"{shown}: pages  styles  importance  (- noisy, + meaningful, ~ some of both)"
     yield from _tree(noise, noise.marked(model.thresholds[shown]), model.labels, depth)
-
-
-def _on_half(model: LearnedSite) -> int:
-    return int((2 * model.text_pages >= model.pages).sum())
 
 
 def _tree(noise: NoiseMap, marks: Marks, labels: dict[int, str], depth: int) -> Iterator[str]:

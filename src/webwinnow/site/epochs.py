@@ -13,8 +13,8 @@ from typing import Final
 
 import numpy as np
 
-from webwinnow.judge.evidence import PageEvidence
-from webwinnow.page.fingerprints import page_fingerprint
+from webwinnow.judge.evidence import evidence_of
+from webwinnow.page.page import Page
 from webwinnow.page.tree import PageTree
 from webwinnow.site.blocktable import BlockRows
 from webwinnow.site.learned import LearnedSite
@@ -58,32 +58,28 @@ def join_epoch(
     *,
     epochs: int = EPOCHS,
     beat: Callable[[], None] = lambda: None,
-    finished: Callable[[SiteSums], LearnedSite] = LearnedSite.of,
 ) -> Epoch:
-    """Join a new crawl of a site, read once or twice, to the sums of earlier epochs, oldest first.
-
-    `finished` makes a model of sums.
-    """
+    """Join a new crawl of a site, read once or twice, to the sums of earlier epochs, oldest first."""
     kept = list(earlier[-(epochs - 1) :]) if epochs > 1 else []
     known = {key for sums in kept for key in sums.keys}
     joined = known.union(*(sums.keys for sums in earlier[-epochs:])) if epochs > 1 else known
-    site, parts, pagelets, css = (getattr(earlier[-1], name) for name in ("site", "parts", "pagelet_settings", "css"))
-    fresh, shown = SiteSums(site, parts, pagelets, css=css), []
-    for tree in trees():
+    fresh, shown = earlier[-1].again(), []
+    for page in map(Page, trees()):
         beat()
-        key, evidence = page_fingerprint(tree), PageEvidence.of(tree)
-        shown.append(BlockRows.of_page(key, evidence))
-        if key not in known:
-            fresh.add(tree, evidence)
-    familiar = familiarity(BlockRows.merge([sums.blocks() for sums in earlier]), BlockRows.merge(shown))
-    if BLOCKS in parts and familiar < FAMILIAR:
+        shown.append(BlockRows.of_page(page.fingerprint, evidence_of(page)))
+        if page.fingerprint not in known:
+            fresh.add(page)
+    has_blocks = BLOCKS in fresh.parts
+    rows = [sums.blocks.sums() for sums in earlier] if has_blocks else []
+    familiar = familiarity(BlockRows.merge(rows), BlockRows.merge(shown))
+    if has_blocks and familiar < FAMILIAR:
         if len(shown) < LEAST_REDESIGNED:
             return Epoch(None, None, familiar, False)
-        whole = SiteSums(site, parts, pagelets, css=css)
+        whole = fresh.again()
         for tree in trees():
             beat()
             whole.add(tree)
-        return Epoch(finished(whole), whole, familiar, True)
+        return Epoch(LearnedSite.of(whole), whole, familiar, True)
     if joined.issuperset(fresh.keys):
         return Epoch(None, None, familiar, False)
-    return Epoch(finished(SiteSums.merge([*kept, fresh])), fresh, familiar, False)
+    return Epoch(LearnedSite.of(SiteSums.merge([*kept, fresh])), fresh, familiar, False)

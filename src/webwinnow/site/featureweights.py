@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.errors import SettingsError, check_range
+from webwinnow.errors import SettingsError
 from webwinnow.page.tree import PageTree
+from webwinnow.settings import Settings, share
 from webwinnow.site._styles import Pairs, sums_by_key
 from webwinnow.site.importance import feature_entropy, feature_weight, leaf_importance, node_importance, path_importance
 from webwinnow.site.sitetree import JoinSettings, SiteTree
@@ -25,7 +27,7 @@ DECIMALS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CstWeightSettings:
+class CstWeightSettings(Settings):
     """How features are weighted.
 
     - `mapped`: by MapCST (4.3.3) rather than exactly (5-10).
@@ -36,14 +38,14 @@ class CstWeightSettings:
     """
 
     mapped: bool = False
-    informative: float = INFORMATIVE
-    meaningless: float = MEANINGLESS
-    alone: float = 0.0
-    gamma: float = JoinSettings().gamma
-    overlap: float = JoinSettings().overlap
+    informative: Annotated[float, share("u of 4.3.3.")] = INFORMATIVE
+    meaningless: Annotated[float, share("m of 4.3.3.")] = MEANINGLESS
+    alone: Annotated[float, share("NodeImp of an element with one tag node.")] = 0.0
+    gamma: Annotated[float, share("gamma of the tree.")] = JoinSettings().gamma
+    overlap: Annotated[float, share("lambda of the tree.")] = JoinSettings().overlap
 
-    def __post_init__(self) -> None:
-        check_range(self, "informative", "meaningless", "alone", "gamma", "overlap", least=0, most=1)
+    def validate(self) -> None:
+        """Raise `SettingsError` if what is meaningless would be informative."""
         if self.meaningless > self.informative:
             raise SettingsError(f"meaningless is {self.meaningless}, above informative, which is {self.informative}")
 

@@ -54,16 +54,10 @@ class Importance:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Marks:
-    """Per element: noisy, meaningful; the maximal ones are those whose parent is not."""
+    """Per element: noisy, meaningful."""
 
     noisy: NDArray[np.bool_]
     meaningful: NDArray[np.bool_]
-
-    def maximal(self, parent: NDArray[np.int32]) -> Marks:
-        """The maximal noisy and maximal meaningful elements: where MapSST stops going down (Figure 4-6)."""
-        above = np.maximum(parent, 0)
-        is_root = parent < 0
-        return Marks(self.noisy & (is_root | ~self.noisy[above]), self.meaningful & (is_root | ~self.meaningful[above]))
 
 
 def importance_of(site: SiteTree, attenuation: float = ATTENUATION) -> Importance:

@@ -6,18 +6,19 @@ sketch of shingles (Broder 1997), which small differences do not change.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webwinnow.errors import check_range
 from webwinnow.page._nodes import topmost
 from webwinnow.page.tree import PageTree
 from webwinnow.page.words import SHINGLE_SIZE
-from webwinnow.site.blocktable import lookup
+from webwinnow.settings import Settings, setting
+from webwinnow.site.counts import Counts
 from webwinnow.site.styletree import page_features, pair_key
-from webwinnow.storage.modelfile import Array, ArrayTable
+from webwinnow.storage.modelfile import ArrayTable, Column
 
 PAGELET_LINKS = 3
 """k: an element with a child of so many links is not a pagelet (thesis 5.3, as the authors)."""
@@ -36,7 +37,7 @@ _SEED = 0x9E3779B97F4A7C15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PageletSettings:
+class PageletSettings(Settings):
     """How pages are split into pagelets, and when two pagelets count as equal.
 
     - `links`: k; an element with a child of so many links is not a pagelet.
@@ -44,12 +45,9 @@ class PageletSettings:
     - `hashes`: smallest hashes that two pagelets must share.
     """
 
-    links: int = PAGELET_LINKS
-    shingle: int = SHINGLE_SIZE
-    hashes: int = SKETCH_HASHES
-
-    def __post_init__(self) -> None:
-        check_range(self, "links", "shingle", "hashes", least=1, most=MOST)
+    links: Annotated[int, setting("Links of a child.", least=1, most=MOST)] = PAGELET_LINKS
+    shingle: Annotated[int, setting("Features in a row.", least=1, most=MOST)] = SHINGLE_SIZE
+    hashes: Annotated[int, setting("Hashes shared.", least=1, most=MOST)] = SKETCH_HASHES
 
     def to_array(self) -> NDArray[np.int32]:
         """The settings as an array for files."""
@@ -57,9 +55,7 @@ class PageletSettings:
 
     @classmethod
     def from_array(cls, array: NDArray[np.int32]) -> PageletSettings:
-        """Read the result of `to_array`; `ValueError` if it is none."""
-        if array.shape != (3,) or not ((array > 0) & (array <= MOST)).all():
-            raise ValueError("pagelets without the settings that they were found with")
+        """Read the result of `to_array`."""
         links, shingle, hashes = array.tolist()
         return cls(links=links, shingle=shingle, hashes=hashes)
 
@@ -138,31 +134,25 @@ def _fingerprints(
 class PageletCounts(ArrayTable):
     """On how many pages of a site each pagelet occurs, by fingerprint, ascending; `how` are the `PageletSettings`."""
 
-    key: Keys
-    pages: NDArray[np.int32]
-    how: NDArray[np.int32]
+    key: Annotated[Keys, Column(ascending=True)]
+    pages: Annotated[NDArray[np.int32], Column(least=1)]
+    how: Annotated[NDArray[np.int32], Column("", each=3, least=1, most=MOST)]
+
+    @classmethod
+    def of(cls, counts: Counts, settings: PageletSettings) -> PageletCounts:
+        """Counts with the settings that the pagelets were found with."""
+        return cls(key=counts.key, pages=counts.pages, how=settings.to_array())
 
     @property
     def settings(self) -> PageletSettings:
         """How the pagelets were found."""
         return PageletSettings.from_array(self.how)
 
-    @classmethod
-    def of_columns(cls, columns: dict[str, Array], pages: int) -> PageletCounts:
-        """Counts over `pages` pages from the arrays of a file. Raises `ValueError` where they do not fit together."""
-        key, counts = columns["key"], columns["pages"]
-        if len(key) != len(counts) or not np.all(key[1:] > key[:-1]):
-            raise ValueError("pagelets out of order or without counts")
-        if not np.all((counts > 0) & (counts <= pages)):
-            raise ValueError("pagelets counted on more pages than there are")
-        PageletSettings.from_array(columns["how"])
-        return cls(key=key, pages=counts, how=columns["how"])
-
-    def repeated(self) -> PageletCounts:
-        """Only those of more than one page."""
-        often = self.pages > 1
-        return replace(self, key=self.key[often], pages=self.pages[often])
+    @property
+    def counts(self) -> Counts:
+        """The counts without the settings."""
+        return Counts(key=self.key, pages=self.pages)
 
     def pages_with(self, fingerprint: Keys) -> NDArray[np.int32]:
         """On how many pages each pagelet occurs; 0 for one that is not counted."""
-        return lookup(self.key, self.pages, fingerprint).astype(np.int32)
+        return self.counts.pages_with(fingerprint)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from webwinnow.page._words import name_hash
 from webwinnow.page.tree import PageTree
 from webwinnow.page.words import stop_words
 from webwinnow.site.blocktable import PageTable, lookup
-from webwinnow.storage.modelfile import Array, ArrayTable
+from webwinnow.storage.modelfile import ArrayTable, Column
 
 Segmentation = Literal["tables", "sections"]
 SEGMENTATIONS: dict[str, tuple[str, ...]] = {
@@ -126,11 +126,11 @@ class SegmentRows(PageTable):
     `count[r]` times.
     """
 
-    page: NDArray[np.int32]
-    tables: NDArray[np.int32]
-    sections: NDArray[np.int32]
+    page: Annotated[NDArray[np.int32], Column(index="pages")]
+    tables: Annotated[NDArray[np.int32], Column(least=0)]
+    sections: Annotated[NDArray[np.int32], Column(least=0)]
     feature: Keys
-    count: NDArray[np.int32]
+    count: Annotated[NDArray[np.int32], Column(least=1)]
 
     @classmethod
     def of_page(cls, key: int, tree: PageTree, own: Keys = NO_WORDS) -> SegmentRows:
@@ -151,11 +151,6 @@ class SegmentRows(PageTable):
             count=np.diff(np.append(first, len(feature))).astype(np.int32),
         )
 
-    def check(self) -> None:
-        """Raise `ValueError` for impossible values."""
-        if not np.all((self.count > 0) & (self.tables >= 0) & (self.sections >= 0)):
-            raise ValueError("segments with impossible counts")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SegmentTable(ArrayTable):
@@ -164,10 +159,10 @@ class SegmentTable(ArrayTable):
     `included`: `included_features` of each segmentation, one after the other, to choose thresholds by.
     """
 
-    feature: Keys
-    entropy: Entropies
-    included: NDArray[np.int32]
-    own: Keys
+    feature: Annotated[Keys, Column(ascending=True)]
+    entropy: Annotated[Entropies, Column(least=0, most=1)]
+    included: Annotated[NDArray[np.int32], Column("", each=len(SEGMENTATIONS) * (GRID + 1), least=0)]
+    own: Annotated[Keys, Column("own")]
 
     @classmethod
     def of(cls, rows: SegmentRows, own: Keys = NO_WORDS) -> SegmentTable:
@@ -205,18 +200,6 @@ class SegmentTable(ArrayTable):
         pair = np.unique(block[owner].astype(np.int64) * max(len(known), 1) + at)
         of_block, term = np.divmod(pair, max(len(known), 1))
         return block, block_entropies(of_block, self.entropy_of(known)[term], len(tree))
-
-    @classmethod
-    def of_columns(cls, columns: dict[str, Array]) -> SegmentTable:
-        """A table from the arrays of a file. Raises `ValueError` where they do not fit together."""
-        feature, entropy, included = (columns[name] for name in ("feature", "entropy", "included"))
-        if len(feature) != len(entropy) or not np.all(feature[1:] > feature[:-1]):
-            raise ValueError("segments out of order or without entropy")
-        if len(included) != len(SEGMENTATIONS) * (GRID + 1) or not np.all(included >= 0):
-            raise ValueError("segments without counts for the thresholds of each segmentation")
-        if not np.all((entropy >= 0) & (entropy <= 1)):
-            raise ValueError("segments with entropies outside of 0 to 1")
-        return cls(**columns)
 
 
 def _numbered(page: NDArray[np.int32], block: NDArray[np.int32]) -> tuple[int, NDArray[np.int64]]:

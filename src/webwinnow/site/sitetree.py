@@ -13,7 +13,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from math import ceil
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from webwinnow.errors import ModelError
 from webwinnow.site._mapping import grouped
 from webwinnow.site._styles import Pairs
 from webwinnow.site.styletree import INTERNAL, LEAF, ROOT_KEY, Counts, Cut, Keys, StyleTree
-from webwinnow.storage.modelfile import ArrayTable, is_within
+from webwinnow.storage.modelfile import ArrayTable, Column
 
 ROUNDING = 1e-9
 
@@ -47,66 +47,33 @@ class SiteTree(ArrayTable):
     those of the leaves.
     """
 
+    NOT_STORED = ("cut", "pages", "threshold")
+
     cut: Cut
     pages: int
-    parent: NDArray[np.int32]
+    threshold: float | None = None
+    """The importance up to which an element is noise; None for a tree that marks none."""
+    parent: Annotated[NDArray[np.int32], Column(index="rows", least=-1, before=True)]
     style: Keys
     shape: Keys
-    kind: NDArray[np.uint8]
-    m: Counts
-    style_element: NDArray[np.int64]
-    style_sequence: Keys
-    style_count: Counts
-    path_element: NDArray[np.int64]
-    path_sequence: Keys
-    path_position: NDArray[np.int32]
-    path_child: NDArray[np.int64]
-    feature_element: NDArray[np.int64]
-    feature: Keys
-    df: Counts
-    total: Counts
-    entropy_sum: Counts
+    kind: Annotated[NDArray[np.uint8], Column(least=INTERNAL, most=LEAF)]
+    m: Annotated[Counts, Column(least=1)]
+    style_element: Annotated[NDArray[np.int64], Column("styles", index="rows")]
+    style_sequence: Annotated[Keys, Column("styles")]
+    style_count: Annotated[Counts, Column("styles", least=1)]
+    path_element: Annotated[NDArray[np.int64], Column("paths", index="rows")]
+    path_sequence: Annotated[Keys, Column("paths")]
+    path_position: Annotated[NDArray[np.int32], Column("paths")]
+    path_child: Annotated[NDArray[np.int64], Column("paths", index="rows")]
+    feature_element: Annotated[NDArray[np.int64], Column("features", index="rows")]
+    feature: Annotated[Keys, Column("features")]
+    df: Annotated[Counts, Column("features", least=1)]
+    total: Annotated[Counts, Column("features", least=1)]
+    entropy_sum: Annotated[Counts, Column("features", least=0)]
 
     def __len__(self) -> int:
         return len(self.parent)
 
-    @classmethod
-    def of_columns(cls, cut: Cut, columns: dict[str, NDArray[Any]]) -> SiteTree:
-        """A tree from the arrays of a file. Raises `ValueError` where they do not fit together."""
-        size = len(columns["parent"])
-        for first in ("parent", "style_element", "path_element", "feature_element"):
-            if len({len(columns[name]) for name in _TABLES[first]}) != 1:
-                raise ValueError("a tree with arrays of different lengths")
-        parent, kind, m = columns["parent"], columns["kind"], columns["m"]
-        down = np.arange(1, size)
-        if not size or parent[0] != -1 or not np.all((parent[1:] >= 0) & (parent[1:] < down) & (np.diff(parent) >= 0)):
-            raise ValueError("a tree with parents out of order")
-        if not np.isin(kind, (INTERNAL, LEAF)).all() or not np.all(m > 0):
-            raise ValueError("a tree with elements of unknown kind or on no page")
-        for name in ("style_element", "path_element", "feature_element", "path_child"):
-            if not is_within(columns[name], size):
-                raise ValueError("a tree with indexes out of range")
-        for name in ("style_element", "path_element", "feature_element"):
-            if np.any(np.diff(columns[name]) < 0):
-                raise ValueError("a tree with rows out of order")
-        if np.any(parent[columns["path_child"]] != columns["path_element"]):
-            raise ValueError("a tree with paths that do not lead down")
-        counted = m[columns["feature_element"]]
-        if not (
-            np.all(columns["style_count"] > 0)
-            and np.all((columns["df"] > 0) & (columns["df"] <= counted))
-            and np.all((columns["total"] >= columns["df"]) & (columns["entropy_sum"] >= 0))
-        ):
-            raise ValueError("a tree with impossible counts")
-        return cls(cut=cut, pages=int(m[0]), **columns)
-
-
-_TABLES = {
-    "parent": ("parent", "style", "shape", "kind", "m"),
-    "style_element": ("style_element", "style_sequence", "style_count"),
-    "path_element": ("path_element", "path_sequence", "path_position", "path_child"),
-    "feature_element": ("feature_element", "feature", "df", "total", "entropy_sum"),
-}
 
 Rows = dict[int, dict[int, list[int]]]
 """The raw children of an element by sequence and position."""

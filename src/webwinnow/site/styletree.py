@@ -14,19 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webwinnow.errors import ModelError
 from webwinnow.page._words import image_hashes, link_hashes, name_hash
-from webwinnow.page.fingerprints import page_fingerprint
 from webwinnow.page.markup import ATTRIBUTE_CODE, TAG_CODE
+from webwinnow.page.page import Page, derived
 from webwinnow.page.tree import PageTree
 from webwinnow.page.words import image_feature, link_feature
 from webwinnow.site._styles import StyleSums, element_keys, leaves_around
-from webwinnow.storage.modelfile import Array, ArrayTable, is_within
+from webwinnow.storage.modelfile import ArrayTable, Column
 
 
 class Cut(NamedTuple):
@@ -59,6 +59,8 @@ Each element counts the features of all elements below: 1 MB of text 500 levels 
 pages none has more than 13,546,824.
 """
 L_SCALE = 1 << 32
+MOST_TOTAL = 1 << 40
+"""No feature occurs so often on the pages of a site."""
 ROOT_KEY = np.uint64(1)
 
 Keys = NDArray[np.uint64]
@@ -99,6 +101,12 @@ def page_features(tree: PageTree) -> PageFeatures:
         owners.append(tree.attr_node[at])
         features.append(hashed(tree.attr_text, tree.attr_start, at, naming))
     return PageFeatures(np.concatenate(owners), np.concatenate(features))
+
+
+@derived
+def features_of(page: Page) -> PageFeatures:
+    """`page_features`, once for all trees that are grown from a page."""
+    return page_features(page.tree)
 
 
 def feature_names(tree: PageTree) -> dict[int, str]:
@@ -173,13 +181,13 @@ def elements_of_page(tree: PageTree, cut: Cut) -> PageElements:
 class StyleTree(ArrayTable):
     """A raw style tree: elements, their styles, their features, each sorted by key."""
 
-    NOT_STORED = ("pages",)
+    NOT_STORED = ("cut", "pages")
 
     cut: Cut
     pages: Keys
     """Fingerprints of the pages, ascending."""
-    key: Keys
-    parent: Keys
+    key: Annotated[Keys, Column(ascending=True)]
+    parent: Annotated[Keys, Column(among="key")]
     """Key of the element above; 0 for the root."""
     sequence: Keys
     """Sequence of the parent's style that contains the element."""
@@ -187,18 +195,18 @@ class StyleTree(ArrayTable):
     """Style hash of the element itself: (TAG, Attr); 0 for a `#text` leaf."""
     shape: Keys
     """Shape hash of the element itself: tag and role; 0 for a `#text` leaf."""
-    position: NDArray[np.int32]
-    kind: NDArray[np.uint8]
-    m: Counts
-    style_element: Keys
-    style_sequence: Keys
-    style_m: Counts
-    feature_element: Keys
-    feature: Keys
-    df: Counts
-    total: Counts
+    position: Annotated[NDArray[np.int32], Column(least=-1)]
+    kind: Annotated[NDArray[np.uint8], Column(least=INTERNAL, most=LEAF)]
+    m: Annotated[Counts, Column(least=1)]
+    style_element: Annotated[Keys, Column("styles", among="key", least=1)]
+    style_sequence: Annotated[Keys, Column("styles")]
+    style_m: Annotated[Counts, Column("styles", least=1)]
+    feature_element: Annotated[Keys, Column("features", among="key", least=1)]
+    feature: Annotated[Keys, Column("features")]
+    df: Annotated[Counts, Column("features", least=1)]
+    total: Annotated[Counts, Column("features", least=0, most=MOST_TOTAL)]
     """F, 0 where the element is not a leaf."""
-    entropy_sum: Counts
+    entropy_sum: Annotated[Counts, Column("features")]
     """L, in units of 2^-32."""
 
     @classmethod
@@ -206,8 +214,8 @@ class StyleTree(ArrayTable):
         """Grow from pages; choose them first (`choose_pages`)."""
         grower = Grower(cut)
         for tree in trees:
-            grower.add(tree)
-        return grower.tree(cut)
+            grower.add(Page(tree))
+        return grower.tree()
 
     @classmethod
     def merge(cls, trees: Iterable[StyleTree]) -> StyleTree:
@@ -226,25 +234,6 @@ class StyleTree(ArrayTable):
             _summed(parts, _FEATURE_COLUMNS, 2, 2),
         )
 
-    @classmethod
-    def of_columns(cls, cut: Cut, pages: Keys, columns: dict[str, Array]) -> StyleTree:
-        """A tree from the arrays of a file. Raises `ValueError` where they do not fit together."""
-        key, most = columns["key"], len(pages) + 1
-        tables = (_ELEMENT_COLUMNS, _STYLE_COLUMNS, _FEATURE_COLUMNS)
-        fits = (
-            all(len({len(columns[name]) for name in table}) == 1 for table in tables)
-            and bool(np.all(key[1:] > key[:-1]))
-            and all(bool(np.isin(columns[name], key).all()) for name in ("style_element", "feature_element"))
-            and bool(np.isin(columns["parent"][columns["parent"] != 0], key).all())
-            and is_within(columns["kind"], 3, 1)
-            and all(is_within(columns[name], most, 1) for name in ("m", "style_m", "df"))
-            and is_within(columns["total"], 1 << 40)
-            and is_within(columns["position"], 1 << 30, -1)
-        )
-        if not fits:
-            raise ValueError("its style tree does not fit together")
-        return cls(cut=cut, pages=pages, **columns)
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, StyleTree) and all(
             np.array_equal(getattr(self, field.name), getattr(other, field.name)) for field in fields(self)
@@ -259,27 +248,26 @@ _FEATURE_COLUMNS = ("feature_element", "feature", "df", "total", "entropy_sum")
 
 
 class Grower:
-    """Grows the style trees of several cuts at once, so that the features of a page are computed once."""
+    """Grows the style tree of one cut, page by page."""
 
-    def __init__(self, *cuts: Cut) -> None:
+    def __init__(self, cut: Cut) -> None:
+        self.cut = cut
         self.pages: list[int] = []
-        self.sums = {cut: StyleSums() for cut in cuts}
+        self.sums = StyleSums()
 
-    def add(self, tree: PageTree, fingerprint: int | None = None) -> None:
-        """Learn a page; its `page_fingerprint` is made where it is not given."""
-        found = page_features(tree)
-        self.pages.append(page_fingerprint(tree) if fingerprint is None else fingerprint)
-        for cut, sums in self.sums.items():
-            key, sequence, position, kind = cut_elements(tree, cut)
-            sums.add(tree.parent, tree.style, tree.shape, key, sequence, position, kind, found.owner, found.feature)
+    def add(self, page: Page, fingerprint: int | None = None) -> None:
+        """Learn a page; its fingerprint is made where it is not given."""
+        tree, found = page.tree, features_of(page)
+        self.pages.append(page.fingerprint if fingerprint is None else fingerprint)
+        key, sequence, position, kind = cut_elements(tree, self.cut)
+        self.sums.add(tree.parent, tree.style, tree.shape, key, sequence, position, kind, found.owner, found.feature)
 
-    def tree(self, cut: Cut) -> StyleTree:
-        """The tree of one cut over the pages so far."""
+    def tree(self) -> StyleTree:
+        """The tree over the pages so far."""
         if not self.pages:
             raise ModelError("there are no pages to learn from")
-        sums = self.sums[cut]
-        pages = np.array(self.pages, np.uint64)
-        return _style_tree(cut, pages, sums.element_columns(), sums.style_columns(), sums.feature_columns())
+        sums, pages = self.sums, np.array(self.pages, np.uint64)
+        return _style_tree(self.cut, pages, sums.element_columns(), sums.style_columns(), sums.feature_columns())
 
 
 def _style_tree(cut: Cut, pages: Keys, elements: _Columns, styles: _Columns, features: _Columns) -> StyleTree:

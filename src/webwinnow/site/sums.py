@@ -7,53 +7,38 @@ pages merge exactly, in any order.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
+from webwinnow import plugins
 from webwinnow.errors import ModelError
-from webwinnow.judge.evidence import PageEvidence, evidence_of, page_with
-from webwinnow.page.blocks import Blocks
-from webwinnow.page.fingerprints import page_fingerprint
-from webwinnow.page.hints import page_names
+from webwinnow.judge.evidence import PageEvidence, names_of
 from webwinnow.page.markup import STYLE_VERSION, canonical_class
+from webwinnow.page.page import Page
 from webwinnow.page.tree import PageTree
 from webwinnow.page.urls import canonical
-from webwinnow.page.words import StopList
-from webwinnow.site.blocktable import BlockRows
-from webwinnow.site.pagelets import PageletCounts, PageletSettings, pagelets_of
-from webwinnow.site.segmenttable import NO_WORDS, SegmentRows
-from webwinnow.site.styletree import ALIGNED_CUT, CST_CUT, SST_CUT, Grower, StyleTree
+from webwinnow.site.counts import Counts
+from webwinnow.site.parts import Part, parts_named
 from webwinnow.storage.atomic import write_file
 from webwinnow.storage.modelfile import Array, ArrayTable, ModelFile, ModelFormat
+
+if TYPE_CHECKING:
+    from webwinnow.site.part_blocks import BlockPart
 
 SAME_CSS = "use the option for all pages of a site or for none"
 FORMAT = ModelFormat("site sums", 7, "learn the site again")
 LEARNED_PAGES = 500
 """Pages learned from one site at most (thesis 5.3 samples 500)."""
-TEXTS, LABELS, BLOCKS, PAGELETS, SEGMENTS = "texts", "labels", "blocks", "pagelets", "segments"
-CUTS = {"sst": SST_CUT, "aligned": ALIGNED_CUT, "cst": CST_CUT}
-ALL_PARTS = frozenset({TEXTS, LABELS, BLOCKS, PAGELETS, SEGMENTS, *CUTS})
-"""What can be learned: on how many pages a text occurs; names of elements for people; the table of blocks; on how many
-pages a pagelet occurs; the words of tables and sections; the site style tree, published and aligned; the compressed
-structure tree."""
+TEXTS, LABELS, BLOCKS = "texts", "labels", "blocks"
 LONGEST_LABEL = 60
-TEXT_DTYPES: dict[str, Any] = {
-    "page_keys": np.uint64,
-    "text_key": np.uint64,
-    "text_pages": np.int32,
-    "name_key": np.uint64,
-    "name_pages": np.int32,
-}
 LABEL_DTYPES: dict[str, Any] = {"label_style": np.uint64, "label_text": np.uint8}
 
-_NO_WORD = re.compile(r"[^\w\n]+")
 T = TypeVar("T")
 
 
@@ -72,76 +57,52 @@ def choose_pages(pages: Iterable[tuple[int, str, T]], k: int = LEARNED_PAGES) ->
     return [page for _, page in sorted(lowest.values(), key=lambda found: found[0])[:k]]
 
 
-def block_keys(blocks: Blocks) -> NDArray[np.uint64]:
-    """A 64-bit hash of each block's text: its words in lower case or, where it has none, its other characters."""
-    texts = blocks.texts()
-    worded = _NO_WORD.sub(" ", "\n".join(texts).lower()).split("\n") if texts else []
-    hashes = (
-        xxh3_64_intdigest((words.strip() or text).encode("utf-8", "replace"))
-        for words, text in zip(worded, texts, strict=True)
-    )
-    return np.fromiter(hashes, np.uint64, len(texts))
-
-
 class SiteSums:
-    """Sums over the pages of one site, for the requested `parts`; add each page once."""
+    """Sums over the pages of one site, for the requested `parts`, all by default; add each page once.
+
+    `settings` are `CleaningSettings`, of which each part reads its group; without them a part has its defaults.
+    """
 
     def __init__(
-        self,
-        site: str = "",
-        parts: frozenset[str] = ALL_PARTS,
-        pagelets: PageletSettings | None = None,
-        stops: StopList | None = None,
-        *,
-        css: bool | None = None,
+        self, site: str = "", parts: frozenset[str] | None = None, settings: Any = None, *, css: bool | None = None
     ) -> None:
-        if unknown := parts - ALL_PARTS:
-            raise ModelError(
-                f"no part {', '.join(sorted(unknown))} of a site; there are: {', '.join(sorted(ALL_PARTS))}"
-            )
-        self.site, self.parts, self.css = site, parts, css
+        self.site, self.css, self.settings = site, css, settings
+        self.parts = all_parts() if parts is None else parts
         self.keys: list[int] = []
-        self.text_pages: Counter[int] = Counter()
         self.name_pages: Counter[int] = Counter()
         """On how many pages a name occurs: a title, a part of one or a heading."""
-        self.cuts = {name: cut for name, cut in CUTS.items() if name in parts}
-        self.grower = Grower(*self.cuts.values())
-        self.known: dict[str, StyleTree] = {}
-        """Trees over pages that were merged or read rather than added here."""
-        self.rows: list[BlockRows] = []
-        self.pagelet_settings = pagelets or PageletSettings()
-        self.pagelet_pages: Counter[int] = Counter()
-        self.segment_stops = NO_WORDS if stops is None or stops.own is None else stops.keys(None)
-        self.segments: list[SegmentRows] = []
         self.labels: dict[int, str] = {}
         """A readable name of an element, by its style."""
+        self.learned: dict[str, Part] = {}
+        """The sums of each part, in the order of files."""
+        for kind in parts_named(self.parts - {LABELS}):
+            self.learned[kind.NAME] = kind(settings and kind.READS and getattr(settings, kind.READS))
+
+    def again(self) -> SiteSums:
+        """Empty sums of the same site, learned in the same way."""
+        made = SiteSums(self.site, self.parts, self.settings, css=self.css)
+        for name, part in made.learned.items():
+            part.like(self.learned[name])
+        return made
 
     @property
     def pages(self) -> int:
         """How many pages were added."""
         return len(self.keys)
 
-    def add(self, tree: PageTree, evidence: PageEvidence | None = None) -> None:
-        """Add one page. Its evidence from the page model is computed if it is needed and not given."""
-        page = page_with(tree, evidence)
-        self.keys.append(page_fingerprint(tree))
-        known = None if evidence is None else evidence.names
-        self.name_pages.update((page_names(tree, page.hints) if known is None else known).tolist())
-        if BLOCKS in self.parts:
-            self.rows.append(BlockRows.of_page(self.keys[-1], evidence_of(page)))
-        if TEXTS in self.parts:
-            self.text_pages.update(np.unique(block_keys(page.blocks)).tolist())
-        if PAGELETS in self.parts:
-            found = pagelets_of(tree, self.pagelet_settings)
-            self.pagelet_pages.update(np.unique(found.fingerprint).tolist())
-        if SEGMENTS in self.parts:
-            self.segments.append(SegmentRows.of_page(self.keys[-1], tree, self.segment_stops))
+    def add(self, page: Page | PageTree) -> None:
+        """Add one page."""
+        if isinstance(page, PageTree):
+            page = Page(page)
+        self.keys.append(page.fingerprint)
+        self.name_pages.update(names_of(page).tolist())
         if LABELS in self.parts:
+            tree = page.tree
             for style, i in zip(*(found.tolist() for found in np.unique(tree.style, return_index=True)), strict=True):
                 if style not in self.labels:
                     self.labels[style] = _label(tree, i)
-        if self.cuts:
-            self.grower.add(tree, self.keys[-1])
+        for part in self.learned.values():
+            part.add(page)
 
     def add_evidence(self, key: int, evidence: PageEvidence) -> None:
         """Add a page for the part `blocks` alone; `key` is its `page_fingerprint`."""
@@ -150,48 +111,26 @@ class SiteSums:
         assert evidence.names is not None
         self.keys.append(key)
         self.name_pages.update(evidence.names.tolist())
-        self.rows.append(BlockRows.of_page(key, evidence))
+        self.blocks.add_evidence(evidence, key)
+
+    @property
+    def blocks(self) -> BlockPart:
+        """The sums of the part `blocks`."""
+        return cast("BlockPart", self.learned[BLOCKS])
 
     def page_keys(self) -> NDArray[np.uint64]:
         """Fingerprints of the pages, ascending."""
         return np.sort(np.array(self.keys, np.uint64))
 
-    def texts(self) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-        """The texts by key, ascending, and on how many pages each occurs."""
-        return _sorted_counts(self.text_pages)
-
-    def names(self) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-        """The names of pages by key, ascending, and how many pages have each."""
-        return _sorted_counts(self.name_pages)
-
-    def pagelets(self) -> PageletCounts:
-        """On how many pages each pagelet occurs."""
-        key, pages = _sorted_counts(self.pagelet_pages)
-        return PageletCounts(key=key, pages=pages, how=self.pagelet_settings.to_array())
-
-    def blocks(self) -> BlockRows:
-        """The blocks of all pages."""
-        return BlockRows.merge(self.rows)
-
-    def trees(self) -> dict[str, StyleTree]:
-        """The raw trees by part."""
-        found = {}
-        for name, cut in self.cuts.items():
-            trees = [self.grower.tree(cut)] if self.grower.pages else []
-            trees += [self.known[name]] if name in self.known else []
-            if trees:
-                found[name] = StyleTree.merge(trees) if len(trees) > 1 else trees[0]
-        return found
-
     @classmethod
     def merge(cls, several: Iterable[SiteSums]) -> SiteSums:
         """Add up sums over disjoint pages of one site. Raises `ModelError` where they overlap."""
         given = list(several)
-        if len({(one.site, one.parts, one.pagelet_settings) for one in given}) != 1:
-            raise ModelError("only sums of one site with the same parts and pagelets can be merged")
+        if len({(one.site, one.parts) for one in given}) != 1:
+            raise ModelError("only sums of one site with the same parts can be merged")
         if {True, False} <= {one.css for one in given}:
             raise ModelError(f"parts of the site {given[0].site} were learned with --css, others without; {SAME_CSS}")
-        merged = cls(given[0].site, given[0].parts, given[0].pagelet_settings, css=given[-1].css)
+        merged = given[-1].again()
         merged.keys = [key for one in given for key in one.keys]
         if shared := len(merged.keys) - len(set(merged.keys)):
             raise ModelError(
@@ -199,63 +138,29 @@ class SiteSums:
                 "learn all the pages together"
             )
         for one in given:
-            merged.text_pages.update(one.text_pages)
             merged.name_pages.update(one.name_pages)
             merged.labels |= one.labels
-            merged.rows += one.rows
-            merged.pagelet_pages.update(one.pagelet_pages)
-            merged.segments += one.segments
-        trees = [one.trees() for one in given]
-        for name in merged.cuts:
-            if found := [tree[name] for tree in trees if name in tree]:
-                merged.known[name] = StyleTree.merge(found)
+            for name, part in merged.learned.items():
+                part.merge(one.learned[name])
         return merged
 
     def to_bytes(self) -> bytes:
         """The sums as a model file; equal sums give equal bytes."""
-        arrays: dict[str, Array] = {"page_keys": self.page_keys()}
-        arrays["text_key"], arrays["text_pages"] = self.texts()
-        arrays["name_key"], arrays["name_pages"] = self.names()
-        tables: dict[str, ArrayTable] = dict(self.trees())
-        if BLOCKS in self.parts:
-            tables[BLOCKS] = self.blocks()
-        if PAGELETS in self.parts:
-            tables[PAGELETS] = self.pagelets()
-        if SEGMENTS in self.parts:
-            tables[SEGMENTS] = SegmentRows.merge(self.segments)
+        tables = {part.PREFIX: part.sums() for part in self.learned.values()}
         about = {"site": self.site, "parts": sorted(self.parts)} | css_note(self.css)
-        return pack_site(FORMAT, about, arrays, self.labels, tables)
+        return pack_site(FORMAT, about, self.page_keys(), Counts.of(self.name_pages), self.labels, tables)
 
     @classmethod
-    def from_bytes(cls, data: bytes, name: str = "the sums") -> Self:
-        """Read sums; everything in them is validated. Raises `ModelError`."""
+    def from_bytes(cls, data: bytes, name: str = "the sums", settings: Any = None) -> Self:
+        """Read sums; all arrays are checked. Raises `ModelError`."""
         with FORMAT.reading(data, name) as file:
             check_styles(file, name)
-            texts, parts = file.typed(TEXT_DTYPES), file.about["parts"]
-            if not isinstance(parts, list) or not ALL_PARTS.issuperset(parts):
-                raise ValueError("its parts are unknown")
-            for of in ("text", "name"):
-                check_texts(texts[f"{of}_key"], texts[f"{of}_pages"], texts["page_keys"], least=1)
-            sums, page_keys = cls(site_name(file), frozenset(parts), css=noted_css(file)), texts["page_keys"]
-            sums.keys = page_keys.tolist()
-            sums.text_pages, sums.name_pages = (
-                Counter(dict(zip(texts[f"{of}_key"].tolist(), texts[f"{of}_pages"].tolist(), strict=True)))
-                for of in ("text", "name")
-            )
-            sums.labels = read_labels(file)
-            if BLOCKS in parts and (columns := file.table(BlockRows, "blocks_")):
-                sums.rows = [BlockRows.of_columns(columns)]
-            if PAGELETS in parts and (columns := file.table(PageletCounts, "pagelets_")):
-                counts = PageletCounts.of_columns(columns, len(page_keys))
-                sums.pagelet_settings = counts.settings
-                sums.pagelet_pages = Counter(dict(zip(counts.key.tolist(), counts.pages.tolist(), strict=True)))
-            if SEGMENTS in parts and (columns := file.table(SegmentRows, "segments_")):
-                sums.segments = [SegmentRows.of_columns(columns)]
-                if not np.array_equal(sums.segments[0].page_key, page_keys):
-                    raise ValueError("segments of other pages")
-            for tree, cut in sums.cuts.items():
-                if columns := file.table(StyleTree, f"{tree}_"):
-                    sums.known[tree] = StyleTree.of_columns(cut, page_keys, columns)
+            page_keys, names = read_pages(file)
+            sums = cls(site_name(file), frozenset(file.about["parts"]), settings, css=noted_css(file))
+            sums.keys, sums.name_pages, sums.labels = page_keys.tolist(), names.counter(), read_labels(file)
+            for part in sums.learned.values():
+                if (columns := file.table(part.SUMS, part.PREFIX)) is not None:
+                    part.take(part.read_sums(columns, page_keys))
         return sums
 
     def save(self, path: Path | str) -> None:
@@ -263,16 +168,14 @@ class SiteSums:
         write_file(path, self.to_bytes())
 
     @classmethod
-    def load(cls, path: Path | str) -> Self:
+    def load(cls, path: Path | str, settings: Any = None) -> Self:
         """Read sums from a file."""
-        return cls.from_bytes(FORMAT.load(path), str(path))
+        return cls.from_bytes(FORMAT.load(path), str(path), settings)
 
 
-def _sorted_counts(counter: Counter[int]) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-    key = np.fromiter(counter.keys(), np.uint64, len(counter))
-    pages = np.fromiter(counter.values(), np.int32, len(counter))
-    order = np.argsort(key)
-    return key[order], pages[order]
+def all_parts() -> frozenset[str]:
+    """Everything that can be learned: ours, what other packages add, and names of elements for people."""
+    return frozenset(plugins.names("part")) | {LABELS}
 
 
 def _label(tree: PageTree, i: int) -> str:
@@ -288,17 +191,29 @@ def _label(tree: PageTree, i: int) -> str:
 def pack_site(
     format: ModelFormat,
     about: dict[str, Any],
-    arrays: dict[str, Array],
+    page_keys: Array,
+    names: Counts,
     labels: dict[int, str],
-    tables: dict[str, ArrayTable],
+    tables: Mapping[str, ArrayTable | None],
 ) -> bytes:
-    """Sums or a model as bytes: arrays, labels (styles ascending, one label per line), and tables by name."""
+    """Sums or a model as bytes: pages, names, labels (styles ascending, one label per line), and tables by prefix.
+
+    Counts of texts are first, and empty where they are not a part: files have always been so.
+    """
+    found = {prefix: table for prefix, table in tables.items() if table is not None}
+    arrays = {"page_keys": page_keys, **found.pop("text_", Counts.empty()).columns("text_"), **names.columns("name_")}
     styles = sorted(labels)
     text = "\n".join(labels[style] for style in styles).encode("utf-8", "replace")
     arrays |= {"label_style": np.array(styles, np.uint64), "label_text": np.frombuffer(text, np.uint8)}
-    for name, table in tables.items():
-        arrays |= table.columns(f"{name}_")
+    for prefix, table in found.items():
+        arrays |= table.columns(prefix)
     return format.pack(about | {"style_version": STYLE_VERSION}, arrays)
+
+
+def read_pages(file: ModelFile) -> tuple[NDArray[np.uint64], Counts]:
+    """The fingerprints of the pages of a file, and the counts of their names."""
+    page_keys = file.typed({"page_keys": np.uint64})["page_keys"]
+    return page_keys, Counts.checked(file.typed(Counts.dtypes(), "name_"))
 
 
 def css_note(css: bool | None) -> dict[str, Any]:
@@ -329,14 +244,6 @@ def site_name(file: ModelFile) -> str:
     if not isinstance(site := file.about["site"], str):
         raise ValueError("its site has no name")
     return site
-
-
-def check_texts(key: Array, pages: Array, page_keys: Array, least: int) -> None:
-    """`ValueError` unless keys ascend and each text occurs on `least` pages or more, and on no more than there are."""
-    if len(key) != len(pages) or not np.all(key[1:] > key[:-1]):
-        raise ValueError("its texts are out of order or have no counts")
-    if not np.all((pages >= least) & (pages <= len(page_keys))):
-        raise ValueError("its texts are counted on more or fewer pages than possible")
 
 
 def read_labels(file: ModelFile) -> dict[int, str]:

@@ -30,9 +30,20 @@ class Database(sqlite3.Connection):
     path: Path
     advice: str
 
-    def cursor(self, factory: Any = None) -> Any:
-        """A cursor; `execute` and so on make one."""
-        return super().cursor(factory or _Cursor)
+    def execute(self, *given: Any) -> sqlite3.Cursor:
+        """Execute a statement."""
+        found: sqlite3.Cursor = self.cursor(_Cursor).execute(*given)
+        return found
+
+    def executemany(self, *given: Any) -> sqlite3.Cursor:
+        """Execute a statement for each row."""
+        found: sqlite3.Cursor = self.cursor(_Cursor).executemany(*given)
+        return found
+
+    def executescript(self, *given: Any) -> sqlite3.Cursor:
+        """Execute statements."""
+        found: sqlite3.Cursor = self.cursor(_Cursor).executescript(*given)
+        return found
 
     def reported(self, error: sqlite3.Error) -> Exception:
         """The error to raise instead of one of SQLite."""

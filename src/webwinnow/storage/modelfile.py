@@ -61,6 +61,44 @@ _UNREADABLE: Final = (
 """What reading a foreign or damaged file may raise."""
 
 
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What a column of a table may contain: `Annotated[NDArray[np.int32], Column(index="rows")]`.
+
+    - `rows`: what it has a value for; columns of the same rows have the same length. "" is the table itself.
+    - `each`: the number of values for each of them.
+    - `index`: what the values are numbers of, from 0 or `least`; `before`: only of rows before their own.
+    - `among`: the column that the values, except 0, are among.
+    - `least`, `most`: the range of the values.
+    - `ascending`: whether each value is larger than the one before.
+    """
+
+    rows: str = "rows"
+    each: int = 1
+    index: str | None = None
+    before: bool = False
+    among: str | None = None
+    least: float | None = None
+    most: float | None = None
+    ascending: bool = False
+
+    def fits(self, found: Array, sizes: Mapping[str, int], columns: Mapping[str, Array]) -> bool:
+        """Whether an array is such a column, given how many rows of each name there are."""
+        least, most = self.least, self.most
+        if self.index is not None:
+            least, most = self.least or 0, sizes[self.index] - 1
+        if self.before and not np.all(found < np.arange(len(found))):
+            return False
+        if self.ascending and not np.all(found[1:] > found[:-1]):
+            return False
+        if self.among is not None and not np.isin(found[found != 0], columns[self.among]).all():
+            return False
+        return bool((least is None or np.all(found >= least)) and (most is None or np.all(found <= most)))
+
+
+_PLAIN = Column()
+
+
 class ArrayTable:
     """Base of dataclasses of arrays, which model files store by the names and dtypes of their array fields."""
 
@@ -69,10 +107,33 @@ class ArrayTable:
 
     @classmethod
     @cache
+    def declared(cls) -> Mapping[str, tuple[np.dtype[Any], Column]]:
+        """The dtype of each array field and what it may contain, from its annotation."""
+        found = {}
+        for name, hint in get_type_hints(cls, include_extras=True).items():
+            column = next((one for one in get_args(hint)[1:] if isinstance(one, Column)), None)
+            kind = _element(hint if column is None else get_args(hint)[0])
+            if kind is not None and name not in cls.NOT_STORED:
+                found[name] = np.dtype(kind), column or _PLAIN
+        return found
+
+    @classmethod
+    @cache
     def dtypes(cls) -> Mapping[str, np.dtype[Any]]:
-        """The dtype of each array field, from its annotation (`NDArray[np.int64]`)."""
-        kinds = {name: _element(hint) for name, hint in get_type_hints(cls).items() if name not in cls.NOT_STORED}
-        return {name: np.dtype(kind) for name, kind in kinds.items() if kind is not None}
+        """The dtype of each array field."""
+        return {name: dtype for name, (dtype, _) in cls.declared().items()}
+
+    @classmethod
+    def checked(cls, columns: Mapping[str, Array], **others: Any) -> Self:
+        """A table from the arrays of a file. Raises `ValueError` where one is not as it was declared."""
+        sizes = {"": 1}
+        for name, (_, column) in cls.declared().items():
+            if len(columns[name]) != column.each * sizes.setdefault(column.rows, len(columns[name]) // column.each):
+                raise ValueError(f"{name} has {len(columns[name]):,} values")
+        for name, (_, column) in cls.declared().items():
+            if not column.fits(columns[name], sizes, columns):
+                raise ValueError(f"{name} has impossible values")
+        return cls(**columns, **others)
 
     @classmethod
     def empty(cls) -> Self:

@@ -16,7 +16,7 @@ from datetime import date
 from typing import IO, Any, Final, NamedTuple
 
 from webwinnow.platforms import die_with_process, limit_memory
-from webwinnow.storage.frames import LONG_BYTES, read_frame, write_frame
+from webwinnow.storage.encoding import LONG_BYTES, read_frame, write_frame
 
 MB: Final = 1 << 20
 MEMORY: Final = 4 << 30
@@ -83,7 +83,7 @@ def _answer(path: str, wanted: tuple[Any, ...] | None, outbox: IO[bytes]) -> Non
         if wanted is None:
             schema = table.schema_arrow
             columns = [(name, _kind(schema.field(at).type)) for at, name in enumerate(schema.names)]
-            write_frame(outbox, (SCHEMA, (columns, table.num_row_groups, table.metadata.num_rows)))
+            write_frame(outbox, (SCHEMA, (columns, table.metadata.num_rows)))
             return
         failure = STOPPED
         for rows in _frames(table, RowRequest(path, *wanted)):

@@ -20,7 +20,7 @@ from typing import IO, Any, Final, NamedTuple
 from webwinnow.childprocess import python_command
 from webwinnow.errors import InputError, MissingExtra
 from webwinnow.platforms import enlarge_pipe
-from webwinnow.storage.frames import read_frame, write_frame
+from webwinnow.storage.encoding import read_frame, write_frame
 from webwinnow.storage.parquetprocess import DAMAGED, END, REFUSED, STOPPED, RowRequest
 
 ANSWER_SECONDS: Final = 600.0
@@ -65,7 +65,7 @@ class ParquetReader:
             raise MissingExtra(feature, "parquet")
         self.path = os.path.abspath(path)  # noqa: PTH100 (a name that is not UTF-8 stays as it is)
         with _process() as process:
-            columns, self.group_count, self.row_count = process.ask((self.path, None))
+            columns, self.row_count = process.ask((self.path, None))
             self.columns = [TableColumn(name, *kind) for name, kind in columns]
 
     @property

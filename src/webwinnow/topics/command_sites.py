@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -29,7 +29,6 @@ from webwinnow.topics.thesaurus import Thesaurus
 
 PANEL = "Sites"
 
-_MINING, _CRAWL = DiscoverySettings(), CrawlSettings()
 TopicMethod = Annotated[str, opt.setting(f"Topic method: {', '.join(METHODS)}.", "--method")]
 NoneOfThese = Annotated[float, opt.setting("Least probability of none of the topics for that answer.", "--none", min=0)]
 
@@ -89,11 +88,17 @@ def train(
 
 
 @sites.command()
+@opt.settings_options(
+    CrawlSettings,
+    DiscoverySettings,
+    only="mining.topics mining.confidence mining.none mining.taught mining.sites mining.fruitless crawl.delay "
+    "crawl.hosts crawl.robots crawl.user_agent guard.allow_private guard.allow guard.routes",
+)
 def mine(
+    context: typer.Context,
     seeds: Annotated[Path, opt.reading("Sites with topics: a table of start pages and labels, or stored pages.")],
     out: Annotated[Path, opt.out_folder("the folder of the run; a stopped run in it is continued")],
     label: Annotated[str, opt.label(": the topic of its site")] = "label",
-    topic: Annotated[list[str] | None, opt.reading("Topic to look for; repeatable. [default: all]")] = None,
     method: TopicMethod = DEFAULT_METHOD,
     stop_words: opt.StopWords = None,
     thesaurus: opt.Thesaurus = None,
@@ -103,28 +108,13 @@ def mine(
         str, opt.crawling("Pages to crawl: below the start page's folder of a site, of its host, or of its domain.")
     ] = "below",
     pages: Annotated[int, opt.most_pages()] = MINED_PAGES,
-    sites: Annotated[int, opt.running("Sites to read, at most, without the seeds.", min=1)] = 500,
-    seconds: opt.Time = None,
+    seconds: Annotated[float | None, opt.of(CrawlSettings, "seconds")] = None,
     search: Annotated[bool, opt.running("When no candidate is left, read more of the sites on topic.")] = True,
-    fruitless: Annotated[int, opt.running("Stop after this many sites off topic in a row.", min=1)] = 100,
-    confidence: Annotated[
-        float, opt.running("Least probability of a site's topic.", min=0, max=1)
-    ] = _MINING.confidence,
-    none: NoneOfThese = _MINING.none,
-    taught: Annotated[
-        float, opt.running("Least probability of a found site that later rounds learn from.", min=0, max=1)
-    ] = _MINING.taught,
     delta: Annotated[
         float | None, opt.running("KL rule: least change of probabilities for reading on. [default: 0.001]", min=0)
     ] = None,
-    delay: opt.Delay = _CRAWL.delay,
-    hosts: opt.Hosts = _CRAWL.hosts,
-    robots: opt.Robots = True,
-    user_agent: opt.UserAgent = _CRAWL.user_agent,
-    allow_private: opt.AllowPrivate = False,
-    allow: opt.Allow = None,
-    resolve: opt.Resolve = None,
     quiet: opt.Quiet = False,
+    **_: Any,
 ) -> None:
     """Find sites with the topics of some seeds: follow links between sites, read each as far as needed.
 
@@ -141,20 +131,14 @@ def mine(
         webwinnow sites mine --seeds seeds.csv -o run --sites 200 --time 3600
         webwinnow sites mine --seeds sites.parquet --label topic --topic databases -o run
     """
-    topics = tuple(topic or ())
-    mining = DiscoverySettings(**opt.fields_of(DiscoverySettings, locals()), batch=hosts)
+    options = opt.Chosen(context, CrawlSettings, DiscoverySettings)
+    crawling = options.settings(CrawlSettings)
+    mining = options.settings(DiscoverySettings, batch=crawling.hosts)
     chosen = SiteSettings.from_pairs(set_ or (), reading={"delta": delta})
     reading, learning = chosen.reading, chosen.topics
     stop_list = opt.stop_list(stop_words)
     denoiser = _denoiser(thesaurus, chosen.denoising, stop_list)
     settings = MineSettings(**opt.fields_of(MineSettings, locals()))
-    crawling = CrawlSettings(
-        delay=delay,
-        hosts=hosts,
-        robots=robots,
-        user_agent=user_agent,
-        guard=opt.guard_of(allow_private, allow, resolve),
-    )
     with stoppable(f"{out} has what was found; the same command continues"), shown_progress(quiet=quiet) as progress:
         run = mine_sites(seeds, out, settings, crawling, **progress.callbacks)
     html = mined_html(run, shlex.join(["webwinnow", *sys.argv[1:]]))

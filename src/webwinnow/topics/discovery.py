@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 from webwinnow.counted import counted
-from webwinnow.errors import SettingsError, check_range
+from webwinnow.errors import SettingsError
 from webwinnow.page.urls import SiteKey, canonical
+from webwinnow.settings import IN_AND_OUT, METHOD, RUN, Settings, setting, share
 from webwinnow.topics.fusion import Neighbours
 from webwinnow.topics.sitetopics import LEAST_NONE
 
@@ -23,7 +24,7 @@ into memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DiscoverySettings:
+class DiscoverySettings(Settings):
     """How a run decides.
 
     - `topics`: the wanted topics of the seeds; none for all of them.
@@ -37,18 +38,23 @@ class DiscoverySettings:
       run ends; `batch`: sites per round.
     """
 
-    topics: tuple[str, ...] = ()
-    confidence: float = 0.5
-    none: float = LEAST_NONE
-    taught: float = 0.9
-    sites: int = 500
-    fruitless: int = 100
-    batch: int = 16
+    GROUP: ClassVar[str] = "mining"
+    PANEL = RUN
 
-    def __post_init__(self) -> None:
-        check_range(self, "confidence", "taught", least=0, most=1)
-        check_range(self, "none", least=0)
-        check_range(self, "sites", "fruitless", "batch", least=1)
+    topics: Annotated[
+        tuple[str, ...],
+        setting(
+            "Topic to look for; repeatable. [default: all]", "--topic", panel=IN_AND_OUT, read=lambda text: (text,)
+        ),
+    ] = ()
+    confidence: Annotated[float, share("Least probability of a site's topic.", "--confidence")] = 0.5
+    none: Annotated[
+        float, setting("Least probability of none of the topics for that answer.", "--none", panel=METHOD, least=0)
+    ] = LEAST_NONE
+    taught: Annotated[float, share("Least probability of a found site that later rounds learn from.", "--taught")] = 0.9
+    sites: Annotated[int, setting("Sites to read, at most, without the seeds.", "--sites", least=1)] = 500
+    fruitless: Annotated[int, setting("Stop after this many sites off topic in a row.", "--fruitless", least=1)] = 100
+    batch: Annotated[int, setting("Sites of a round.", least=1)] = 16
 
     def wanted(self, names: Sequence[str]) -> frozenset[str]:
         """The wanted topics, all of which must be among `names`."""

@@ -216,8 +216,8 @@ class Multiscale(TopicMethod):
         assert raw.pages is not None
         context = site_context(neighbours or Neighbours(), self.links, priors[0])
         seen = self.raw.blocks.evidence(blocks)
-        said = np.where(np.isnan(blocks), np.nan, probabilities(seen + np.log(priors[2])))
-        fused = fuse_scales(raw.site, raw.pages, said, site.page_of_node, context, priors)  # step 3
+        shown = np.where(np.isnan(blocks), np.nan, probabilities(seen + np.log(priors[2])))
+        fused = fuse_scales(raw.site, raw.pages, shown, site.page_of_node, context, priors)  # step 3
         evidence = soft_evidence(np.where(np.isnan(blocks), np.nan, fused.blocks), priors[2], floor=FLOOR)
         found = self.raw.blocks.roots(site.parent, evidence, fuse(pages, fused.site, priors[1]))  # step 4
         return fuse(text, context, priors[0]), found
@@ -228,12 +228,12 @@ def _page_scale(
     fresh: Sequence[HeldOutSite],
     pages: Sequence[Floats],
     settings: TopicSettings,
-    own: Sequence[Floats] = (),
+    texts: Sequence[Floats] = (),
 ) -> TreeScale:
-    """The scale of page trees with more held-out sites, from P(topic) of their pages; `own` is that of their text."""
+    """The scale of page trees with more held-out sites, from P(topic) of their pages; `texts` is that of their text."""
     observed = [page_observations(site.page_tree, found) for (site, *_), found in zip(fresh, pages, strict=True)]
     topic = [number for *_, number in fresh]
-    return scale.grown(observed, topic, settings).sloped(observed, topic, own)
+    return scale.grown(observed, topic, settings).sloped(observed, topic, texts)
 
 
 def _some_pages(site: SitePages, posteriors: Floats) -> Observed:
@@ -257,7 +257,7 @@ class Superpage(TopicMethod):
     ARRAYS: ClassVar[dict[str, Held]] = {
         "key": Held(("words",), np.uint64),
         "weight": Held(("words",)),
-        "row": Held(("cells",), np.int64),
+        "row": Held(("cells",), np.int64, high="sites"),
         "column": Held(("cells",), np.int64, high="words"),
         "value": Held(("cells",)),
         **VOTING,
@@ -283,9 +283,9 @@ class Superpage(TopicMethod):
 
     def predict(self, site: SitePages, neighbours: Neighbours | None = None) -> TopicPrediction:  # noqa: ARG002
         """Votes of the nearest sites, weighted by cosine."""
-        own = WordRows.of(site.all_words, self.key).weighted(self.weight)
+        words = WordRows.of(site.all_words, self.key).weighted(self.weight)
         vector = np.zeros(len(self.key))
-        vector[own.column] = own.value
+        vector[words.column] = words.value
         rows = WordRows(len(self.topic), self.row, self.column, self.value)
         return TopicPrediction(votes(rows.times(vector), self.topic, self.topics, self.nearest))
 

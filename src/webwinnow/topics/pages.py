@@ -62,15 +62,17 @@ class WordCounts:
 class PageWords:
     """One page: its tree of blocks, the words of each block, the hash of its text, and the links.
 
-    Node 0 is the page; the last node is its title, if it has one, a child of node 0. `element` is the element of a node
-    in the page's tree, NOTHING for the title. `said` is the hash of the text, 0 for a node without text. `counted` are
-    the nodes that denoising left, none of a page that it removed; None for all.
+    Node 0 is the page; the last node is its title, if it has one, a child of node 0.
+
+    - `element`: the element of a node in the page's tree, NOTHING for the title.
+    - `text_key`: the hash of the text, 0 for a node without text.
+    - `counted`: the nodes that denoising left, none of a page that it removed; None for all.
     """
 
     url: str
     parent: Indexes
     element: Indexes
-    said: Keys
+    text_key: Keys
     words: WordCounts
     links: tuple[str, ...] = ()
     counted: NDArray[np.bool_] | None = None
@@ -90,17 +92,17 @@ class PageWords:
         in_title, _ = _words_of(title, np.array([0, len(title)], np.int32), np.ones(1, np.bool_), stops, spelled)
         key, row = np.concatenate((key, in_title)), np.concatenate((row, np.full(len(in_title), nodes - 1, np.int64)))
         inside = row >= 0
-        said = np.zeros(nodes, np.uint64)
+        text_key = np.zeros(nodes, np.uint64)
         texts = blocks.blocks.texts()
-        said[: len(blocks)] = [word_hash(texts[b]) if b >= 0 else 0 for b in blocks.block.tolist()]
+        text_key[: len(blocks)] = [word_hash(texts[b]) if b >= 0 else 0 for b in blocks.block.tolist()]
         if title:
-            said[-1] = word_hash(title)
+            text_key[-1] = word_hash(title)
         ends = np.zeros(int(bool(title)), np.int32)
         return cls(
             tree.url,
             frozen(np.concatenate((blocks.parent, ends))),
             frozen(np.concatenate((blocks.element, ends + NOTHING)).astype(np.int32)),
-            frozen(said),
+            frozen(text_key),
             WordCounts.of(nodes, row[inside], key[inside], np.ones(int(inside.sum()), np.int64)),
             tuple(links_of(tree)),
         )
@@ -151,14 +153,14 @@ class SitePages:
             page_tree = LinkTree.of(urls, [page.links for page in pages], start)
         first = np.cumsum([0, *map(len, pages)])
         hosts = frozenset(filter(None, map(_host, urls)))
-        said = np.concatenate([page.said for page in pages]) if pages else np.zeros(0, np.uint64)
+        text_key = np.concatenate([page.text_key for page in pages]) if pages else np.zeros(0, np.uint64)
         words = WordCounts(
             int(first[-1]),
             np.concatenate([p.words.row + at for p, at in zip(pages, first, strict=False)] or [first[:0]]),
             np.concatenate([page.words.key for page in pages] or [np.zeros(0, np.uint64)]),
             np.concatenate([page.words.count for page in pages] or [first[:0]]),
         )
-        kept = ~_repeated(said, first) & _counted(pages)
+        kept = ~_repeated(text_key, first) & _counted(pages)
         return cls(
             site,
             urls,
@@ -214,16 +216,18 @@ def _words_of(
     return key[wanted], run[wanted]
 
 
-def _repeated(said: Keys, first: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _repeated(text_key: Keys, first: NDArray[np.int64]) -> NDArray[np.bool_]:
     """The nodes whose text is on a large share of the pages."""
     pages = len(first) - 1
     if pages < LEAST_PAGES:
-        return np.zeros(len(said), np.bool_)
+        return np.zeros(len(text_key), np.bool_)
     times = Counter(
-        key for a, b in zip(first[:-1].tolist(), first[1:].tolist(), strict=True) for key in set(said[a:b].tolist())
+        key for a, b in zip(first[:-1].tolist(), first[1:].tolist(), strict=True) for key in set(text_key[a:b].tolist())
     )
     often = [key for key, pages_with in times.items() if key and pages_with >= REPEATED_SHARE * pages]
-    return np.isin(said, np.array(often, np.uint64))  # a list of mixed sizes would become floats, which match nothing
+    return np.isin(
+        text_key, np.array(often, np.uint64)
+    )  # a list of mixed sizes would become floats, which match nothing
 
 
 def _counted(pages: Sequence[PageWords]) -> NDArray[np.bool_]:

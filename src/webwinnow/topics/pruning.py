@@ -7,12 +7,12 @@ followed. The class of the site is the state of the root.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Annotated, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from webwinnow.errors import SettingsError, check_range
+from webwinnow.settings import Settings, setting
 from webwinnow.site.hmt.em import TOLERANCE
 from webwinnow.site.hmt.inference import evidence_of
 from webwinnow.site.hmt.treemodel import Forest, TreeParameters
@@ -50,22 +50,19 @@ class Everything:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KlRule:
+class KlRule(Settings):
     """The paper's rule: u is added if KL(T-, T+) >= depth(T+) delta. `delta` is "the convergence parameter used in the
     HMT training", in nats; a larger one prunes more. The depth of a start page alone is 0: it is always added.
     """
 
-    delta: float = TOLERANCE
-
-    def __post_init__(self) -> None:
-        check_range(self, "delta", least=0)
+    delta: Annotated[float, setting("Least change, in nats, for each level of depth.", least=0)] = TOLERANCE
 
     def adds(self, step: Step) -> bool:
         return kl_distance(step.before, step.after) >= step.depth * self.delta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VarianceRule:
+class VarianceRule(Settings):
     """The rule of Ester, Kriegel and Schubert [9]: u is added if weight(path to u) >= weight(path to its parent) times
     l / omega, l the pages on the path to u; the start page always is.
 
@@ -73,11 +70,7 @@ class VarianceRule:
     available: this form is ours. Paths longer than omega must separate the classes better than before.
     """
 
-    omega: float
-
-    def __post_init__(self) -> None:
-        if not self.omega > 0:
-            raise SettingsError(f"omega {self.omega}: expected more than 0")
+    omega: Annotated[float, setting("Factor of the length of a path.", above=0)]
 
     def adds(self, step: Step) -> bool:
         if step.length == 1:

@@ -48,8 +48,7 @@ class ReadingSettings(Settings):
         bool, setting("for each setting below that is none, use the paper's value (true) or ours (false)")
     ] = False
     delta: Annotated[
-        float | None,
-        setting("least change of probabilities (14), in nats: topics.tolerance, or 0.001 (ours)", least=0),
+        float | None, setting("least change of probabilities (14), in nats: topics.tolerance, or 0.001 (ours)", least=0)
     ] = None
     least: Annotated[int | None, setting("first pages of a site, which are always added: 1, or 10 (ours)", least=1)] = (
         None
@@ -146,7 +145,7 @@ class SiteReading:
         self._tree = None if model is None else GrowingTree(model.tree.pages.parameters)
         self._rule = KlRule(delta=self.settings.delta)
         self._place: dict[str, int] = {}
-        self._said: Counter[int] = Counter()
+        self._pages_with: Counter[int] = Counter()
         self._unchanged = 0
         self.settled = False
 
@@ -160,7 +159,7 @@ class SiteReading:
         self.pages.append(page)
         self.referrers.append(referrer)
         if self.model is not None:
-            self._said.update(set(page.said.tolist()) - {0})
+            self._pages_with.update(set(page.text_key.tolist()) - {0})
         if self.model is None or len(self.pages) < self.settings.least:
             self.added.append(True)
             return ReadDecision(follow=True, settled=False)
@@ -190,7 +189,9 @@ class SiteReading:
         """The evidence of a page by the DOM tree classifier (3.5.1, 3.5.2), without blocks that the site repeats."""
         assert self.model is not None
         pages = len(self.pages)
-        often = [pages >= LEAST_PAGES and self._said[key] >= REPEATED_SHARE * pages for key in page.said.tolist()]
+        often = [
+            pages >= LEAST_PAGES and self._pages_with[key] >= REPEATED_SHARE * pages for key in page.text_key.tolist()
+        ]
         kept = ~np.array(often, np.bool_) if page.counted is None else page.counted & ~np.array(often, np.bool_)
         return self.model.evidence(page.words.at(kept), page)
 

@@ -109,7 +109,7 @@ def spotting_rate(new: int, seeds: int) -> float:
 def class_accuracies(labels: Sequence[str], found: Sequence[str]) -> dict[str, float]:
     """M^(i) / N_new^(i) of each class i: the share of its sites that was classified correctly."""
     sites = Counter(labels)
-    right = Counter(label for label, said in zip(labels, found, strict=True) if label == said)
+    right = Counter(label for label, topic in zip(labels, found, strict=True) if label == topic)
     return {label: right[label] / sites[label] for label in sorted(sites)}
 
 

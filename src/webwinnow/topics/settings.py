@@ -79,7 +79,7 @@ class MineSettings:
         """The settings that must be the same to continue a run: all but its limits."""
         mining = asdict(self.mining)
         kept = {name: mining[name] for name in ("topics", "confidence", "none", "taught")}
-        own = {
+        lasting = {
             "scope": self.scope,
             "method": self.method,
             "label": self.label,
@@ -87,10 +87,10 @@ class MineSettings:
             "reading": asdict(self.reading),
         }
         if self.stop_list.own is not None:
-            own |= {"stop words": self.stop_list.own}
+            lasting |= {"stop words": self.stop_list.own}
         if self.denoiser is not None:
-            own |= {"thesaurus": self.denoiser.to_plain()}
+            lasting |= {"thesaurus": self.denoiser.to_plain()}
         if self.learning != TopicSettings():
-            own |= {"learning": asdict(self.learning)}
-        found: dict[str, Any] = json.loads(json.dumps(own | kept))
+            lasting |= {"learning": asdict(self.learning)}
+        found: dict[str, Any] = json.loads(json.dumps(lasting | kept))
         return found

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.page.urls import SiteKey
 from webwinnow.page.words import StopList
+from webwinnow.plugins import meant
 from webwinnow.storage.modelfile import ModelFormat, SavedModel
 from webwinnow.topics.denoising import DenoisingSettings, TermDenoiser, WordCounter
 from webwinnow.topics.fusion import Neighbours
@@ -34,7 +35,7 @@ NONE_OF_THESE = "none of these topics"
 def topic_method(name: str) -> type[TopicMethod]:
     """A method by name; `SettingsError` if there is none."""
     if name not in METHODS:
-        raise SettingsError(f"there is no method {name!r} of classifying sites; there are: {', '.join(METHODS)}")
+        raise SettingsError(f"there is no method {name!r} of classifying sites; {meant(name, list(METHODS))}")
     return METHODS[name]
 
 
@@ -193,6 +194,8 @@ class SiteTopics(SavedModel):
             about = file.about
             names = msgspec.convert(about["names"], list[str])
             topics = len(names)
+            if len(set(names)) < topics:
+                raise ValueError("two of its topics have one name")
             stops = StopList.from_plain(about.get("stop_list", {"own": None}))  # older files have none
             denoising = about.get("denoising")
             denoiser = None if denoising is None else TermDenoiser.from_plain(denoising)

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
+from xml.parsers import expat
 from xml.sax import SAXException
 
 import numpy as np
@@ -23,10 +24,6 @@ from numpy.typing import NDArray
 from webwinnow.errors import InputError, MissingExtra
 from webwinnow.page.words import StopList, words
 
-TERMS_PER_TOPIC: Final = 500
-"""Terms of each topic that are learned from training sites (ours; not tuned)."""
-LEAST_SITES: Final = 2
-"""A word of a single site belongs to the site, not to its topic (ours)."""
 MOST_TERMS: Final = 2_000_000
 LONGEST_TERM: Final = 16
 """Words of a term; longer ones are sentences."""
@@ -35,6 +32,8 @@ TURTLE_SUFFIXES: Final = (".ttl", ".turtle", ".nt")
 JSON_SUFFIXES: Final = (".json", ".jsonld")
 LARGEST_THESAURUS: Final = 64_000_000
 """Bytes of a file."""
+LONGEST_ENTITY: Final = 300
+"""Characters of an entity; in real files they are the URLs of vocabularies."""
 LONGEST_MESSAGE: Final = 200
 
 _BASE = "http://thesaurus.invalid/"
@@ -171,44 +170,6 @@ class Thesaurus:
         return most
 
 
-def chi_square(with_word: Floats, without: Floats, others_with: Floats, others_without: Floats) -> Floats:
-    """N (AD - CB)^2 / ((A + C)(B + D)(A + B)(C + D)), the chi-square of a word and a topic.
-
-    A and C are pages of the topic with and without the word, B and D those of other topics. 0 for words that are less
-    frequent in the topic. Not scikit-learn's `chi2`, which leaves C and D out: its values are smaller by the share of
-    pages without the word.
-    """
-    a, b, c, d = with_word, others_with, without, others_without
-    below = (a + c) * (b + d) * (a + b) * (c + d)
-    cross = a * d - c * b
-    positive = (cross > 0) & (below > 0)
-    return np.divide((a + b + c + d) * cross * cross, below, out=np.zeros_like(cross), where=positive)
-
-
-def distinctive_terms(
-    shares: Sequence[dict[str, float]], topics: Sequence[str], terms: int = TERMS_PER_TOPIC
-) -> dict[str, list[str]]:
-    """The words with the highest chi-square for each topic over training sites, the highest first.
-
-    `shares[i]` is the share of pages of site i that have each word, so that each site has the same weight. Ours: a word
-    must be on two sites of its topic, if it has two; otherwise the names of the sites would come first.
-    """
-    names = sorted(set(topics))
-    vocabulary = sorted(set().union(*shares))
-    column = {word: k for k, word in enumerate(vocabulary)}
-    held, sites_with = np.zeros((2, len(names), len(vocabulary)))
-    for share, topic in zip(shares, topics, strict=True):
-        row, at = names.index(topic), [column[word] for word in share]
-        held[row, at] += list(share.values())
-        sites_with[row, at] += 1
-    sites = np.array([[topics.count(name)] for name in names])
-    others = held.sum(axis=0) - held
-    value = chi_square(held, sites - held, others, len(topics) - sites - others)
-    value[sites_with < np.minimum(LEAST_SITES, sites)] = 0.0
-    best = np.argsort(-value, axis=1, kind="stable")[:, :terms].tolist()
-    return {name: [vocabulary[k] for k in best[row] if value[row, k] > 0] for row, name in enumerate(names)}
-
-
 def needs_ahocorasick() -> None:
     """Raise `MissingExtra` if ahocorasick-rs is not installed."""
     try:
@@ -294,6 +255,8 @@ def read_labels(data: bytes, name: str, *, xml: bool) -> Iterator[Label]:
         raise MissingExtra("reading a SKOS thesaurus", "thesaurus") from error
 
     logging.getLogger("rdflib").addHandler(_SILENT)  # otherwise its warnings about damaged URLs go to stderr
+    if xml:
+        _check_entities(data, name)
     graph = Graph(bind_namespaces="none")
     try:
         graph.parse(source=io.BytesIO(data), format="xml" if xml else "turtle", publicID=_BASE)
@@ -304,6 +267,23 @@ def read_labels(data: bytes, name: str, *, xml: bool) -> Iterator[Label]:
         for _, label in graph.subject_objects(kind_of_label):
             if isinstance(label, Literal):
                 yield Label(str(label), label.language)
+
+
+def _check_entities(data: bytes, name: str) -> None:
+    """Refuse entities that are made of others, long or elsewhere: a small file could expand to gigabytes."""
+
+    def declared(entity: str, is_parameter: bool, value: str | None, *_others: str | None) -> None:
+        if is_parameter or value is None or len(value) > LONGEST_ENTITY or not set("&%<").isdisjoint(value):
+            raise InputError(
+                f"{name}: refused, its entity {entity[:40]!r} is made of others, long or outside; write it out"
+            )
+
+    parser = expat.ParserCreate()
+    parser.EntityDeclHandler = declared
+    try:
+        parser.Parse(data, True)
+    except (expat.ExpatError, LookupError, ValueError) as error:
+        raise InputError(f"{name}: cannot be read as RDF/XML ({_message(error)})") from None
 
 
 def _message(error: Exception) -> str:

@@ -102,8 +102,8 @@ class TopicWords(Stored):
 
     def distinctive(self, most: int) -> list[list[int]]:
         """The keys of the words that are each topic's own most clearly: by direction, less the mean of all topics."""
-        own = self.direction - self.direction.mean(axis=1, keepdims=True)
-        return [self.key[np.argsort(-column, kind="stable")[:most]].tolist() for column in own.T]
+        distinct = self.direction - self.direction.mean(axis=1, keepdims=True)
+        return [self.key[np.argsort(-column, kind="stable")[:most]].tolist() for column in distinct.T]
 
     def _nearness(self, words: WordCounts) -> Floats:
         """How much nearer a site is to each topic than the sites of others are, as one row."""
@@ -292,9 +292,9 @@ class _Calibration(NamedTuple):
 
 def _offsets(products: Floats, sites: NDArray[np.int64]) -> Floats:
     """The mean cosine of the other topics' sites with each topic, from the products of the sums of directions."""
-    own = np.diag(products)
+    squares = np.diag(products)
     outside = sites.sum() - sites
-    found: Floats = (products.sum(axis=0) - own) / np.maximum(np.sqrt(np.maximum(own, 0.0)) * outside, SMALLEST)
+    found: Floats = (products.sum(axis=0) - squares) / np.maximum(np.sqrt(np.maximum(squares, 0.0)) * outside, SMALLEST)
     return np.where((sites > 0) & (outside > 0), found, 0.0)
 
 

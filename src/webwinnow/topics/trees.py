@@ -126,8 +126,8 @@ class BlockTree:
         runs = tree.visible_runs
         blocks = cut(tree)
         shown = np.bincount(blocks.of_run(), weights=runs, minlength=len(blocks)) > 0
-        said = [b for b, text in enumerate(blocks.texts()) if text and shown[b]]
-        owner = blocks.owner[said].tolist()
+        shown_blocks = [b for b, text in enumerate(blocks.texts()) if text and shown[b]]
+        owner = blocks.owner[shown_blocks].tolist()
         up, branches = tree.parent.tolist(), _branches(tree, owner)
         top = next((element for element, count in enumerate(branches) if count > 1), 0)  # contains all blocks
         parent, containers, place = [NOTHING], [top], {top: 0}
@@ -142,7 +142,7 @@ class BlockTree:
         return cls(
             blocks,
             frozen(np.array([*parent, *(place[nearest[element]] for element in owner)], np.int32)),
-            frozen(np.array([*[NOTHING] * len(containers), *said], np.int32)),
+            frozen(np.array([*[NOTHING] * len(containers), *shown_blocks], np.int32)),
             frozen(np.array([*containers, *owner], np.int32)),
         )
 

@@ -113,12 +113,12 @@ class TreeScale(Stored):
         counts = self.counts + replace(fresh, root=sites)
         return replace(self, parameters=estimate(held + counts, parameters), counts=counts, tied=tied)
 
-    def sloped(self, trees: Sequence[Observed], topic: Sequence[int], own: Sequence[Floats | None] = ()) -> Self:
+    def sloped(self, trees: Sequence[Observed], topic: Sequence[int], texts: Sequence[Floats | None] = ()) -> Self:
         """A copy with the slope of the highest likelihood for the roots of held-out sites, these and those of earlier
-        calls (`shown`); `own` as in `roots`.
+        calls (`shown`); `texts` as `text` in `roots`.
         """
         shown = list(self.shown)
-        for (parent, posteriors), before, number in zip(trees, own or [None] * len(trees), topic, strict=True):
+        for (parent, posteriors), before, number in zip(trees, texts or [None] * len(trees), topic, strict=True):
             roots = self._roots(parent, self.evidence(posteriors))
             shown.append((roots, self._before(before) + np.zeros_like(roots), number))
         slope = slope_of(shown, STEEPEST_TREE)
@@ -132,18 +132,18 @@ class TreeScale(Stored):
         found: Floats = np.where((symbols == UNSEEN)[:, None], 0.0, rows[symbols])
         return found
 
-    def roots(self, parent: Indexes, evidence: Floats, own: Floats | None = None) -> Floats:
+    def roots(self, parent: Indexes, evidence: Floats, text: Floats | None = None) -> Floats:
         """P(topic | W) of each root, given all evidence in its tree (8), with the slope.
 
-        `own` is P(topic | text) of the roots' own text under equal priors, NaN where there is none; the slope applies
+        `text` is P(topic | text) of the roots' own text under equal priors, NaN where there is none; the slope applies
         neither to it nor to pi.
         """
-        return probabilities(self.slope * self._roots(parent, evidence) + self._before(own))
+        return probabilities(self.slope * self._roots(parent, evidence) + self._before(text))
 
-    def _before(self, own: Floats | None) -> Floats:
+    def _before(self, text: Floats | None) -> Floats:
         """Log P(topic) of roots before their trees: pi, and their own text."""
         found: Floats = np.log(self.parameters.root)[None]
-        return found if own is None else found + np.nan_to_num(np.log(np.maximum(own, FLOOR)))
+        return found if text is None else found + np.nan_to_num(np.log(np.maximum(text, FLOOR)))
 
     def nodes(self, parent: Indexes, evidence: Floats) -> Floats:
         """P(topic | W) of each node, given all evidence in its tree (8)."""
@@ -191,13 +191,13 @@ def _tied(counts: ExpectedCounts, topics: int) -> TreeParameters:
     """
     levels = len(LEVELS) + 1
     usual = (1.0 + 1.0 / topics) / 2
-    own = np.eye(topics, dtype=np.bool_)
+    same = np.eye(topics, dtype=np.bool_)
     others = max(topics - 1, 1)
-    stay = (counts.transition[own].sum() + usual) / (counts.transition.sum() + 1.0)
-    transition = np.where(own, stay, (1.0 - stay) / others) if topics > 1 else np.ones((1, 1))
+    stay = (counts.transition[same].sum() + usual) / (counts.transition.sum() + 1.0)
+    transition = np.where(same, stay, (1.0 - stay) / others) if topics > 1 else np.ones((1, 1))
     shown = counts.emission.reshape(topics, topics, levels)
-    right, wrong = shown[own].sum(axis=0) + usual / levels, shown[~own].sum(axis=0) + (1 - usual) / levels
-    emission = np.where(own[:, :, None], right, wrong / others).reshape(topics, -1)
+    right, wrong = shown[same].sum(axis=0) + usual / levels, shown[~same].sum(axis=0) + (1 - usual) / levels
+    emission = np.where(same[:, :, None], right, wrong / others).reshape(topics, -1)
     return TreeParameters(
         root=np.full(topics, 1 / topics),
         transition=transition,

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from warmcommand import run_command
+from warmcommand import command, run_command
 from webserver import Asked, Reply, WebServer
 
 from webwinnow import open_pages
@@ -65,9 +65,7 @@ def app(site: WebServer) -> Iterator[WebServer]:
 
 def webwinnow(app: WebServer, *arguments: str) -> subprocess.CompletedProcess[str]:
     reach = ("--allow", f"{app.address}/32", "--resolve", app.route())
-    done = run_command(*arguments, *reach, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done
+    return command(*arguments, *reach, code=0)
 
 
 def text_of(path: Path) -> str:

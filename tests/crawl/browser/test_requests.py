@@ -185,6 +185,15 @@ def test_robots_txt_applies_to_what_a_page_requests(site: WebServer, renderer: R
     assert {asked.headers["user-agent"] for asked in fetched} == {"webwinnow"}
 
 
+def test_a_browser_requests_nothing_of_its_own(site: WebServer, renderer: Renderer) -> None:
+    """Not its vendor's search page, accounts, updates or spelling, though the page has a form that invites it."""
+    form = "<form action=/in><input name=q autofocus><input type=password><textarea lang=en>Speling</textarea></form>"
+    for host, url in (("a.test", "http://a.test/page"), ("127.0.0.3", "https://127.0.0.3/page")):
+        page = rendered(renderer, f"<title>Hello</title>{form}", url)
+        assert [request.target for request in page.requests if host not in request.target] == []
+    assert renderer.stray_requests == []
+
+
 def test_robots_txt_is_fetched_through_the_guard(renderer: Renderer) -> None:
     with WebServer({"/robots.txt": ""}) as victim:
         url = f"http://127.0.0.1:{victim.port}/image"

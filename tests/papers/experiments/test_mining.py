@@ -9,9 +9,9 @@ import math
 import os
 import random
 import re
-import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -19,22 +19,22 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from mined_pairs import assignment_f, clustering_f, configuration_scores
-from warmcommand import run_command
+from warmcommand import command
 
 from webwinnow.cli.app import main
 from webwinnow.cluster.clustering import agreement
 from webwinnow.errors import InputError, SettingsError, WebwinnowError
 from webwinnow.features.vectors import is_word, learn_weights
 from webwinnow.page.parsing import parse
+from webwinnow.papers.experiment import write_tables
 from webwinnow.papers.jobpool import JobPool
-from webwinnow.papers.mining import cleanedwords
-from webwinnow.papers.mining.cleanedwords import MINED_METHODS, mined_methods, mined_rows, unit_rows
-from webwinnow.papers.mining.findings import Finding, finding, sentences
-from webwinnow.papers.mining.jobs import ClusterRun, pair_trials, predicted_first, site_pairs
-from webwinnow.papers.mining.report import mining_html
-from webwinnow.papers.mining.results import ClusterStatistics, write_tables
+from webwinnow.papers.mining import words as mined_words
+from webwinnow.papers.mining.miners import ClusterRun, pair_trials, predicted_first, site_pairs
+from webwinnow.papers.mining.report import Finding, finding, mining_html, sentences
+from webwinnow.papers.mining.results import ClusterStatistics, tables_of
 from webwinnow.papers.mining.run import MiningSettings, mining_experiment
 from webwinnow.papers.mining.tasks import MOST_CLASSES, LabelledTask, TaskSettings
+from webwinnow.papers.mining.words import MINED_METHODS, mined_methods, mined_rows, unit_rows
 from webwinnow.site.featureweights import CstWeightSettings
 from webwinnow.site.styletree import feature_names
 
@@ -78,8 +78,7 @@ def settings(*, tasks: str = "topic", **more: object) -> MiningSettings:
     return MiningSettings(tasks=tuple(TaskSettings.parse(task) for task in tasks.split(";")), **fields)  # type: ignore[arg-type]
 
 
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return run_command("experiment", "mining", *arguments, capture_output=True, text=True, timeout=300)
+run = partial(command, "experiment", "mining")
 
 
 @pytest.fixture(scope="module")
@@ -160,7 +159,7 @@ def test_rows_are_raw_by_default_unit_on_request_or_both(tmp_path):
 
 def test_column_w_has_exact_weights_over_all_pages_and_m_mapped_ones(tmp_path, monkeypatch):
     # one page of each site is learned for M: then nothing on it repeats, and the weights of its words are 1
-    monkeypatch.setattr(cleanedwords, "LEARNED_PAGES", 1)
+    monkeypatch.setattr(mined_words, "LEARNED_PAGES", 1)
     data = collection(tmp_path, GRID)
     (task,) = mining_experiment(data, settings(methods=("W", "M"), neighbours=False)).tasks
     assert task.clustering("W").mean > task.clustering("M").mean + 0.2
@@ -169,7 +168,7 @@ def test_column_w_has_exact_weights_over_all_pages_and_m_mapped_ones(tmp_path, m
 def test_the_rows_of_w_are_exact_weights_and_those_of_m_mapped_ones(tmp_path, monkeypatch):
     data, rows = collection(tmp_path, GRID), []
     monkeypatch.setattr(
-        cleanedwords, "mined_rows", lambda found, tfidf: rows.append(found) or mined_rows(found, tfidf=tfidf)
+        mined_words, "mined_rows", lambda found, tfidf: rows.append(found) or mined_rows(found, tfidf=tfidf)
     )
     mining_experiment(data, settings(methods=("W", "M"), runs=1, configurations=(), neighbours=False))
     given = [json.loads(line) for line in data.read_text().splitlines()]
@@ -260,7 +259,7 @@ def test_results_do_not_depend_on_the_number_of_workers(tmp_path):
         results = mining_experiment(data, settings(jobs=jobs))
         folder = tmp_path / str(jobs)
         folder.mkdir()
-        tables = {path.name: path.read_bytes() for path in write_tables(results, folder)}
+        tables = {path.name: path.read_bytes() for path in write_tables(tables_of(results), folder)}
         written.append((mining_html(results), tables))
     assert written[0] == written[1]
     assert len(written[0][1]) == 5
@@ -272,7 +271,7 @@ def test_what_is_kept_is_not_done_again_and_changes_nothing(tmp_path, monkeypatc
     first = mining_html(mining_experiment(data, chosen, keep=kept))
     count = len(list(kept.iterdir()))
     assert count > 6
-    monkeypatch.setattr("webwinnow.papers.mining.jobs.mine", None)  # nothing is mined again
+    monkeypatch.setattr("webwinnow.papers.mining.miners.mine", None)  # nothing is mined again
     assert mining_html(mining_experiment(data, chosen, keep=kept)) == first
     assert len(list(kept.iterdir())) == count
     monkeypatch.undo()
@@ -456,7 +455,7 @@ def test_hostile_names_are_text_in_the_page_and_no_formulas_in_the_tables(tmp_pa
     assert "script" not in {tag for tag, _ in checker.tags}
     assert not [name for _, attributes in checker.tags for name in attributes if name.startswith("on")]
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in written
-    for path in write_tables(results, tmp_path):
+    for path in write_tables(tables_of(results), tmp_path):
         for row in csv.reader(path.read_text(encoding="utf-8").splitlines()):
             for cell in row:
                 assert not cell.startswith(("+", "@", "=")), (path, cell)
@@ -484,7 +483,7 @@ def test_the_page_is_self_contained_and_has_all_plots(small):
 
 def test_the_tables_hold_what_the_papers_print(small, tmp_path):
     tables = {}
-    for path in write_tables(small, tmp_path):
+    for path in write_tables(tables_of(small), tmp_path):
         with path.open(encoding="utf-8", newline="") as file:
             tables[path.stem] = list(csv.DictReader(file))
     (task,) = small.tasks

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from warmcommand import run_command
+from warmcommand import command
 
-from webwinnow.papers.replicapairs import PageText, Pair, best_threshold, replica_experiment
+from webwinnow.papers.replicas import PageText, Pair, best_threshold, replica_experiment
 
 DATA = Path(os.environ.get("WEBWINNOW_DATA") or "no-data")
 
@@ -21,8 +21,7 @@ def story(seed: int) -> str:
     return " ".join(random.Random(seed).choices([f"word{k}" for k in range(3000)], k=200))
 
 
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return run_command("experiment", "replicas", *arguments, capture_output=True, text=True, timeout=300)
+run = partial(command, "experiment", "replicas")
 
 
 def test_table_2_counts_hits_and_errors():

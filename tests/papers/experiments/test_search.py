@@ -5,35 +5,28 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from functools import partial
 from math import log2
 from pathlib import Path
 from typing import Any
 
 import pytest
-from warmcommand import run_command
+from crawlfiles import jsonl
+from warmcommand import command
 
 from webwinnow.papers import diskreads
-from webwinnow.papers.judgedqueries import average_precision, ndcg, precision
-from webwinnow.papers.knownitems import search_experiment, search_table
+from webwinnow.papers.search import average_precision, ndcg, precision, search_experiment, search_report
 from webwinnow.search.index import IndexFolder
 
 MENU = " ".join(["gearbox clutch petrol engine", "brake wheel axle", "gearbox repair"])
 
 
-def run(*arguments: object, code: int = 0) -> subprocess.CompletedProcess[str]:
-    done = run_command("experiment", "search", *arguments, capture_output=True, encoding="utf-8")
-    assert done.returncode == code, done.stderr
-    return done
+run = partial(command, "experiment", "search", code=0)
 
 
 def record(number: int, text: str, abstract: str) -> dict[str, Any]:
     about = {"url": f"http://a.example/{number}", "page_id": f"p{number}", "title": f"Page {number} unique{number}"}
     return about | {"outcome": "kept", "text": text, "abstract": abstract, "keywords": [], "replica_of": None}
-
-
-def jsonl(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
 
 
 @pytest.fixture
@@ -203,4 +196,4 @@ def test_a_system_without_the_counters_gives_the_reason(
         diskreads.bytes_read()
     rows = [json.loads(line) for line in records.read_text(encoding="utf-8").splitlines()]
     found = search_experiment(lambda: iter(rows), tmp_path / "index", most=0, groups=1)
-    assert "Disk reads: not measured; this system does not report" in search_table(found)
+    assert "Disk reads: not measured; this system does not report" in "\n".join(search_report(found).summary)

@@ -15,7 +15,7 @@ from webserver import WebServer
 from webwinnow.cli.app import app
 from webwinnow.crawl.guard import AddressGuard, Route
 from webwinnow.crawl.settings import CrawlSettings
-from webwinnow.papers.sitecrawl import CrawlComparison, CrawlRun, SiteCrawl, compare_crawls, crawl_table
+from webwinnow.papers.sites.crawl import CrawlComparison, CrawlRun, CrawlTrialSettings, SiteCrawl, compare_crawls
 from webwinnow.run.inputs import open_pages
 
 SAMPLE = Path(__file__).parents[3] / "samples" / "docs.warc.gz"
@@ -123,10 +123,11 @@ def test_what_is_saved_is_counted_by_hand() -> None:
     found = CrawlComparison("data", "multiscale", 1.0, fixed, pruned)
     assert (found.saved("pages"), found.saved("crawling"), found.saved("seconds")) == (0.75, 0.6, 0.5)
     assert (fixed.accuracy, pruned.accuracy) == (0.5, 1.0)
-    assert "saves 75.0 % of the pages, 60.0 % of the time of crawling" in crawl_table(found)
-    assert "1: b (x)" in crawl_table(found)
+    report = "\n".join(found.report().summary)
+    assert "saves 75.0 % of the pages, 60.0 % of the time of crawling" in report
+    assert "1: b (x)" in report
     assert (fixed.spotting, pruned.spotting) == (0.0, 1.5)  # equation 15: three new sites, two to begin with
-    assert "| 150 % |" in crawl_table(found)
+    assert "| 150 % |" in report
 
 
 @pytest.mark.slow
@@ -134,7 +135,7 @@ def test_what_is_saved_is_counted_by_hand() -> None:
 def test_pruning_reads_fewer_pages_of_the_documentation_sites_with_at_most_one_more_error(tmp_path: Path) -> None:
     with WebServer(pages_of(DOCS).pages) as server:
         guard = AddressGuard(allow=("127.0.0.1/32",), routes=(Route.parse(server.route()),))
-        found = compare_crawls(DOCS, tmp_path, CrawlSettings(delay=0.0, guard=guard), most=200)
+        found = compare_crawls(DOCS, tmp_path, CrawlSettings(delay=0.0, guard=guard), CrawlTrialSettings(pages=200))
     assert found.fixed.pages > 2500
     assert found.pruned.pages < 0.5 * found.fixed.pages
     assert len(found.pruned.errors) <= len(found.fixed.errors) + 1

@@ -7,29 +7,29 @@ import io
 import json
 import random
 import re
-import subprocess
+from functools import partial
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
-from warmcommand import run_command
+from warmcommand import command
 
 pytest.importorskip("ahocorasick_rs")
 
 from webwinnow.errors import InputError, SettingsError
-from webwinnow.papers.sites.findings import findings
+from webwinnow.papers.experiment import write_tables
 from webwinnow.papers.sites.labelledsites import Clock, SiteAnswer, read_sites
 from webwinnow.papers.sites.likelihood import Curve, EmSettings, random_curves
-from webwinnow.papers.sites.report import sites_html
+from webwinnow.papers.sites.report import findings, sites_html
 from webwinnow.papers.sites.results import (
     DenoisingRow,
     PruningRow,
     SitesResults,
     SizeResults,
     accuracy_of,
-    write_tables,
+    tables_of,
 )
 from webwinnow.papers.sites.run import SitesSettings, sites_experiment
 from webwinnow.papers.sites.trials import RuleReading, RuleSettings, each_left_out, folds, random_splits, sizes_of
@@ -73,8 +73,7 @@ def results(data: Path) -> SitesResults:
     return sites_experiment(data, SitesSettings(label="topic", site="host", repeats=2), command="webwinnow x")
 
 
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return run_command("experiment", "sites", *arguments, capture_output=True, text=True, timeout=600)
+run = partial(command, "experiment", "sites")
 
 
 # Training sites
@@ -211,7 +210,7 @@ def made(accuracies: dict[str, bool], **more: object) -> SitesResults:
             DenoisingRow("none", left_out, 1.0, 1.0, 0.1), DenoisingRow("thesaurus", left_out, 0.5, 0.5, 0.1),
         ),
         "pruning": tuple(PruningRow(r, tuple(RuleReading(r, 5, 5, answer) for answer in first)) for r in RULES),
-        "drawn": (Curve(1, (-2.0, -1.0, -1.0)), Curve(3, (-2.0, -1.0))), "own": (), "seconds": {"parsing": 1.0},
+        "drawn": (Curve(1, (-2.0, -1.0, -1.0)), Curve(3, (-2.0, -1.0))), "learned": (), "seconds": {"parsing": 1.0},
     }  # fmt: skip
     return SitesResults(**(fields | more))  # type: ignore[arg-type]
 
@@ -252,7 +251,7 @@ def test_findings_say_where_no_rule_is_needed_and_where_trees_are_flat():
 
 
 def test_tables_quote_what_a_spreadsheet_would_run(tmp_path):
-    written = write_tables(made({"superpage": True, "multiscale": False}), tmp_path)
+    written = write_tables(tables_of(made({"superpage": True, "multiscale": False})), tmp_path)
     assert [path.stem for path in written] == ["accuracy", "sites", "denoising", "reading", "likelihood", "times"]
     rows = list(csv.DictReader(io.StringIO((tmp_path / "sites.csv").read_text(encoding="utf-8"))))
     assert rows[0]["label"] == "'=a"

@@ -12,24 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from crawlfiles import generated_page, generated_pages
 
 pytest.importorskip("pyarrow")
 
 
-def generated_page(site: str, number: int) -> dict[str, str]:
-    """A page with its site's menu and footer around a unique text."""
-    menu = "".join(f"<li><a href='/s{k}'>{site} section {k}</a>" for k in range(6))
-    story = " ".join(f"word{number * 7 + k} of story {number}" for k in range(40))
-    html = (
-        f"<!doctype html><title>Page {number} of {site}</title><body><ul class=menu>{menu}</ul>"
-        f"<main><h1>Story {number}</h1><p>{story}</p></main><footer>About {site}</footer>"
-    )
-    return {"url": f"http://{site}/p/{number}", "page_id": f"{site}/{number}", "html": html}
-
-
 @pytest.fixture(scope="session")
 def make_pages() -> Callable[[str, int], list[dict[str, str]]]:
-    return lambda site, count: [generated_page(site, number) for number in range(count)]
+    return generated_pages
 
 
 @pytest.fixture(scope="session")
@@ -90,4 +80,4 @@ def spark_session() -> Iterator[Any]:
 
     engine = engine_named("spark", jobs=2)
     yield engine
-    engine.carrier.session.stop()
+    engine.cluster.session.stop()

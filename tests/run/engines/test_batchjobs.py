@@ -15,7 +15,7 @@ from webwinnow.page.layout import PageLayout  # noqa: E402
 from webwinnow.page.treebytes import tree_from_bytes  # noqa: E402
 from webwinnow.run.cleaning import run  # noqa: E402
 from webwinnow.run.engines import engine_named  # noqa: E402
-from webwinnow.run.engines.batches import PAGES, RECORDS, TREES, batch_of, ddl, pages_of, rows_of  # noqa: E402
+from webwinnow.run.engines.batches import DONE, PAGES, RECORDS, TREES, batch_of, ddl, pages_of, rows_of, tree_file  # noqa: E402
 from webwinnow.run.engines.batchjobs import EVERY_KEY, chosen_trees, clean_part, learn_site, parse_pages  # noqa: E402
 from webwinnow.run.engines.clusterengine import ClusterEngine  # noqa: E402
 from webwinnow.run.inputs import list_files, open_pages  # noqa: E402
@@ -171,23 +171,21 @@ class Here:
 
     cores = 3
 
-    def tasks(self, count, do, schema):
+    def tasks(self, count, do):
         for number in (*range(count), 0):
-            yield from self._rows(do(iter([pa.record_batch({"id": [number]})])), schema)
+            yield from self._rows(do(iter([pa.record_batch({"id": [number]})])))
 
-    def groups(self, files, spread, middle, by, do, schema, about):
-        from webwinnow.run.engines.batches import tree_file
-
-        batches = [batch for file in files for batch in spread(tree_file(file))]
-        table = pa.Table.from_batches(batches, middle)
-        for value in table.column(by).unique().to_pylist():
-            group = table.filter(pa.compute.equal(table.column(by), value)).to_batches()
+    def groups(self, grouping):
+        batches = [batch for file in grouping.files for batch in grouping.choose(tree_file(file))]
+        table = pa.Table.from_batches(batches, grouping.middle)
+        for value in table.column(grouping.by).unique().to_pylist():
+            group = table.filter(pa.compute.equal(table.column(grouping.by), value)).to_batches()
             for _ in range(2):
-                yield from self._rows(do(iter(group)), schema)
+                yield from self._rows(grouping.do(iter(group)))
 
-    def _rows(self, batches, schema):
+    def _rows(self, batches):
         for batch in batches:
-            assert batch.schema == schema
+            assert batch.schema == DONE
             yield from batch.to_pylist()
 
 

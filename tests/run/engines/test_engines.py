@@ -138,7 +138,7 @@ def test_functions_in_a_users_own_spark_job_give_the_records_of_a_run(make_pages
     path.write_text("".join(json.dumps(page) + "\n" for page in pages), encoding="utf-8")
     run([path], tmp_path / "out.jsonl", RunSettings(replicas=None))
     wanted = {json.loads(line)["page_id"]: json.loads(line) for line in (tmp_path / "out.jsonl").open()}
-    frame = spark_session.carrier.session.read.json(str(path))
+    frame = spark_session.cluster.session.read.json(str(path))
     found = [row.asDict() for row in clean_pages(frame, folder=tmp_path / "work").collect()]
     assert len(found) == len(wanted) == len(pages)
     for record in found:

@@ -44,12 +44,18 @@ FLAGS: Final = """
 --block-new-web-contents --deny-permission-prompts --disable-notifications --disable-remote-fonts-prefetch
 --disable-site-isolation-trials --disable-shared-workers --proxy-bypass-list=<-loopback>
 --js-flags=--max-old-space-size=512
-""".split()
-"""No traffic of the browser's own, none past the proxy (QUIC, WebRTC, DNS), no windows, no prompts."""
+--gaia-url=NOWHERE --google-base-url=NOWHERE --gcm-checkin-url=NOWHERE --component-updater=url-source=NOWHERE
+""".replace("NOWHERE", "http://127.0.0.1:1/").split()
+"""No traffic of the browser's own, none past the proxy (QUIC, WebRTC, DNS), no windows, no prompts.
+
+No switch stops Chromium from asking its vendor for accounts, components and a search page. So these have a URL that it
+refuses to open: port 1 is one of the ports that the Fetch standard blocks (2.9).
+"""
 FEATURES_OFF: Final = (
     "IsolateOrigins,site-per-process,IsolateSandboxedIframes,Translate,MediaRouter,OptimizationHints,"
     "DialMediaRouteProvider,InterestFeedContentSuggestions,CertificateTransparencyComponentUpdater,"
-    "AutofillServerCommunication,NetworkTimeServiceQuerying,WebTransport,AsyncDns,UseDnsHttpsSvcb"
+    "AutofillServerCommunication,NetworkTimeServiceQuerying,WebTransport,AsyncDns,UseDnsHttpsSvcb,"
+    "PreconnectToSearch,SearchEnginePreconnect2"
 )
 """One process for all frames, so that one session sees the requests of all; the others contact servers of their own."""
 LAUNCH: Final = """

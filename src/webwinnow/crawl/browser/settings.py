@@ -20,8 +20,7 @@ class RenderSettings(Settings):
         float, setting("Seconds until a page must have settled, after which it is captured as it is.", above=0)
     ] = 20.0
     capture_seconds: Annotated[
-        float,
-        setting("Seconds to capture a page; then the browser is killed and the page has failed.", above=0),
+        float, setting("Seconds to capture a page; then the browser is killed and the page has failed.", above=0)
     ] = 10.0
     quiet_seconds: Annotated[
         float,
@@ -41,8 +40,7 @@ class RenderSettings(Settings):
     max_html: Annotated[int, setting("Bytes of the captured page.", least=0)] = 20 * MB
     max_elements: Annotated[int, setting("Elements of the captured page.", least=1)] = 200_000
     memory: Annotated[
-        int,
-        setting("Bytes of a browser with all its processes; above, it is killed and the page has failed.", above=0),
+        int, setting("Bytes of a browser with all its processes; above, it is killed and the page has failed.", above=0)
     ] = 1500 * MB
     recycle: Annotated[int, setting("Pages after which a browser is replaced.", least=1)] = 50
     width: Annotated[int, setting("Width of the window.", least=1)] = 1280

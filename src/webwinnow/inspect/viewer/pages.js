@@ -58,11 +58,17 @@ async function openPage(number) {
   for (const entry of document.querySelectorAll(".entry[aria-current=true]")) entry.setAttribute("aria-current", "false");
   openSeen();
   listPages();
-  const current = document.querySelector(".entry[aria-current=true]");
-  if (!isNarrow()) current?.scrollIntoView({ block: "nearest" });
+  if (!isNarrow()) reveal(document.querySelector(".entry[aria-current=true]"), document.querySelector(".list"));
   refresh();
   shownPanes()[0]?.openAtContent();
   shownPanes()[1]?.openAtContent();
+}
+
+// Not scrollIntoView: some versions of Chromium (150) then continue from here with the tab key, past the links that skip.
+function reveal(entry, list) {
+  if (!entry) return;
+  const inner = entry.getBoundingClientRect(), outer = list.getBoundingClientRect();
+  list.scrollTop += Math.min(inner.top - outer.top, 0) || Math.max(inner.bottom - outer.bottom, 0);
 }
 
 async function openSite(number) {

@@ -5,14 +5,12 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from webwinnow.papers import resulttables
-from webwinnow.papers.mining.cleanedwords import MinedMethod
-from webwinnow.papers.mining.jobs import ClusterRun, PairTrial
+from webwinnow.papers.experiment import DECIMALS, Tables
+from webwinnow.papers.mining.miners import ClusterRun, PairTrial
 from webwinnow.papers.mining.tasks import LabelledTask
-from webwinnow.papers.resulttables import DECIMALS
+from webwinnow.papers.mining.words import MinedMethod
 
 RAW, UNIT, BOTH = "raw", "unit", "both"
 """Rows of the SVM: as they are, of length 1, or once each."""
@@ -168,14 +166,14 @@ class MiningResults:
 Rows = Iterator[dict[str, Any]]
 
 
-def write_tables(results: MiningResults, folder: Path) -> list[Path]:
-    """Write the tables that have rows into a folder."""
+def tables_of(results: MiningResults) -> Tables:
+    """The tables, for CSV files."""
 
     def of_tasks(rows: Callable[[TaskResults], Rows]) -> Rows:
         return ({"task": task.task.name} | row for task in results.tasks for row in rows(task))
 
     makers = (_averages, _experiments, _clustering, _runs, _neighbours)
-    return resulttables.write_tables({make.__name__[1:]: of_tasks(make) for make in makers}, folder)
+    return {make.__name__[1:]: of_tasks(make) for make in makers}
 
 
 def _averages(task: TaskResults) -> Rows:

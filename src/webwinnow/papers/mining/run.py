@@ -7,28 +7,28 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
 from webwinnow.counted import counted
-from webwinnow.errors import InputError, MissingExtra, SettingsError, check_range
+from webwinnow.errors import InputError, MissingExtra, SettingsError
 from webwinnow.methods.registry import CleaningSettings
 from webwinnow.page.parsing import ParseLimits
 from webwinnow.page.urls import SiteKey
 from webwinnow.page.words import StopList
+from webwinnow.papers.experiment import Notes
 from webwinnow.papers.jobpool import AnswerCache, JobPool
-from webwinnow.papers.mining import cleanedwords
-from webwinnow.papers.mining import jobs as minejobs
+from webwinnow.papers.mining import miners, words
 from webwinnow.papers.mining.results import BOTH, RAW, UNIT, MiningResults, NeighbourScores, TaskResults
 from webwinnow.papers.mining.tasks import LabelledTask, TaskSettings
-from webwinnow.papers.resulttables import Notes
 from webwinnow.progress import Progress, no_progress
 from webwinnow.run.parsedcollection import ParsedCollection
 from webwinnow.run.settings import CollectionSettings
 from webwinnow.run.tablefiles import TableFile
+from webwinnow.settings import Settings, setting
 from webwinnow.storage.atomic import scratch_folder
 
 RUNS = 800
@@ -42,7 +42,7 @@ _Answers = dict[tuple[type, int, str, bool], list[Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MiningSettings:
+class MiningSettings(Settings):
     """Settings of the experiment.
 
     - `tasks`: the columns of classes; `site`: the column with a page's site.
@@ -57,30 +57,28 @@ class MiningSettings:
 
     tasks: tuple[TaskSettings, ...]
     site: str = "site"
-    methods: tuple[str, ...] = cleanedwords.DEFAULT_METHODS
-    runs: int = RUNS
-    configurations: tuple[int, ...] = minejobs.CONFIGURATIONS
+    methods: tuple[str, ...] = words.DEFAULT_METHODS
+    runs: Annotated[int, setting("Runs of k-means.", least=0)] = RUNS
+    configurations: tuple[int, ...] = miners.CONFIGURATIONS
     neighbours: bool = True
-    rows: str = RAW
+    rows: Annotated[str, setting("Rows of the SVM.", known=lambda: ROWS)] = RAW
     cleaning: CleaningSettings = field(default_factory=CleaningSettings)
     stop_list: StopList = field(default_factory=StopList)
     css: bool = False
-    seed: int = 0
-    jobs: int = 0
+    seed: Annotated[int, setting("Seed.", least=0)] = 0
+    jobs: Annotated[int, setting("Worker processes.", least=0)] = 0
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
+        """Raise `SettingsError` for tasks, methods or configurations that there are not."""
         if not self.tasks:
             raise SettingsError("nothing to classify: name a column of labels, or tasks")
         names = [task.shown_name for task in self.tasks]
         if len(set(names)) < len(names):
             raise SettingsError(f"two tasks have one name ({', '.join(names)}): give them names, NAME: COLUMN")
-        cleanedwords.mined_methods(self.methods)
-        unknown = set(self.configurations) - set(minejobs.CONFIGURATIONS)
+        words.mined_methods(self.methods)
+        unknown = set(self.configurations) - set(miners.CONFIGURATIONS)
         if unknown:
             raise SettingsError(f"no configuration {', '.join(map(str, sorted(unknown)))}; there are: 1, 2, 3")
-        if self.rows not in ROWS:
-            raise SettingsError(f"no rows {self.rows!r}; there are: {', '.join(ROWS)}")
-        check_range(self, "runs", "seed", "jobs", least=0)
 
 
 def mining_experiment(
@@ -101,7 +99,7 @@ def mining_experiment(
     """
     _needs_mining()
     progress, note = on_progress or no_progress, Notes(on_problem)
-    methods, cache = cleanedwords.mined_methods(settings.methods), AnswerCache(keep)
+    methods, cache = words.mined_methods(settings.methods), AnswerCache(keep)
     file = TableFile(data)
     rows = _Rows(file, settings, note)
     tasks = rows.tasks()
@@ -110,7 +108,7 @@ def mining_experiment(
         raise InputError(f"{data}: no task can be mined; {reasons}")
     with scratch_folder(tmp) as folder, JobPool(settings.jobs) as pool:
         with _parsed(file, rows, settings, tmp, progress, note) as collection:
-            cleaned = cleanedwords.clean_sites(
+            cleaned = words.clean_sites(
                 collection.store, methods, settings.cleaning, rows.sites, settings.stop_list, pool, cache, progress
             )
         tasks = rows.tasks(cleaned.read)
@@ -203,8 +201,8 @@ def _parsed(
 
 def _mine(
     tasks: Sequence[LabelledTask],
-    cleaned: cleanedwords.MethodRows,
-    methods: Sequence[cleanedwords.MinedMethod],
+    cleaned: words.MethodRows,
+    methods: Sequence[words.MinedMethod],
     settings: MiningSettings,
     folder: Path,
     pool: JobPool,
@@ -212,16 +210,14 @@ def _mine(
     progress: Progress,
 ) -> list[TaskResults]:
     """Run all jobs of all tasks, in mixed order so that the remaining time can be estimated."""
-    jobs: list[minejobs.Job] = []
+    jobs: list[miners.Job] = []
     emptied: dict[int, dict[str, int]] = defaultdict(dict)
     for number, task in enumerate(tasks):
         for method in methods:
-            rows = cleanedwords.mined_rows(
-                cleaned.matrices[method.letter][task.page], tfidf=method.cleaning is not None
-            )
+            rows = words.mined_rows(cleaned.matrices[method.letter][task.page], tfidf=method.cleaning is not None)
             emptied[number][method.letter] = int((np.diff(rows.indptr) == 0).sum())
-            file = minejobs.TaskFile.save(number, method.letter, folder, rows, task)
-            jobs += minejobs.jobs_of(
+            file = miners.TaskFile.save(number, method.letter, folder, rows, task)
+            jobs += miners.jobs_of(
                 task,
                 file,
                 configurations=settings.configurations,
@@ -235,23 +231,23 @@ def _mine(
     progress("mine", 0, total)
     answers: _Answers = defaultdict(list)
 
-    def add(job: minejobs.Job, answer: Any) -> None:
+    def add(job: miners.Job, answer: Any) -> None:
         nonlocal done
-        unit = isinstance(job, minejobs.PairJob) and job.unit
+        unit = isinstance(job, miners.PairJob) and job.unit
         answers[type(job), job.file.task, job.file.letter, unit].append(answer)
         done += job.trials
         progress("mine", done, total)
 
-    def uncached() -> Iterator[minejobs.Job]:
+    def uncached() -> Iterator[miners.Job]:
         for job in jobs:
-            known = cache.get(minejobs.key_of_job(job))
+            known = cache.get(miners.key_of_job(job))
             if known is None:
                 yield job
             else:
                 add(job, known)
 
-    for job, answer in pool.run(minejobs.mine, uncached()):
-        cache.put(minejobs.key_of_job(job), answer)
+    for job, answer in pool.run(miners.mine, uncached()):
+        cache.put(miners.key_of_job(job), answer)
         add(job, answer)
     return [
         _results(number, task, methods, answers, emptied[number], settings.rows) for number, task in enumerate(tasks)
@@ -261,7 +257,7 @@ def _mine(
 def _results(
     number: int,
     task: LabelledTask,
-    methods: Sequence[cleanedwords.MinedMethod],
+    methods: Sequence[words.MinedMethod],
     answers: _Answers,
     emptied: dict[str, int],
     rows: str,
@@ -272,21 +268,21 @@ def _results(
         raw, unit, clusters, nearest = (
             [row for answer in answers[kind, number, letter, unit] for row in answer]
             for kind, unit in (
-                (minejobs.PairJob, False),
-                (minejobs.PairJob, True),
-                (minejobs.ClusterJob, False),
-                (minejobs.NeighbourJob, False),
+                (miners.PairJob, False),
+                (miners.PairJob, True),
+                (miners.ClusterJob, False),
+                (miners.NeighbourJob, False),
             )
         )
         trials[letter] = _trials(raw or unit)
         if rows == BOTH:
             unit_trials[letter] = _trials(unit)
-        runs[letter] = tuple(sorted(minejobs.ClusterRun(*run) for run in clusters))
+        runs[letter] = tuple(sorted(miners.ClusterRun(*run) for run in clusters))
         held_out, classes = nearest or ("", [])
         neighbours[letter] = tuple(NeighbourScores(*scores) for scores in classes)
         folds_by = folds_by or held_out
     return TaskResults(task, tuple(methods), trials, unit_trials, runs, neighbours, emptied, folds_by, rows)
 
 
-def _trials(answers: list[Any]) -> tuple[minejobs.PairTrial, ...]:
-    return tuple(sorted(minejobs.PairTrial(c, minejobs.SitePair(*pair), *scores) for c, pair, *scores in answers))
+def _trials(answers: list[Any]) -> tuple[miners.PairTrial, ...]:
+    return tuple(sorted(miners.PairTrial(c, miners.SitePair(*pair), *scores) for c, pair, *scores in answers))

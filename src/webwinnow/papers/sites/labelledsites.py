@@ -17,10 +17,11 @@ from webwinnow.errors import InputError, PageRefused
 from webwinnow.page.parsing import parse
 from webwinnow.page.tree import PageTree
 from webwinnow.page.words import StopList
+from webwinnow.papers.sites.denoising import Denoiser, cleaned_nodes, page_shares
 from webwinnow.progress import Progress
 from webwinnow.run.inputs import known_page_count
 from webwinnow.run.tablefiles import TableFile
-from webwinnow.topics.denoising import Denoiser, SiteText, cleaned_nodes
+from webwinnow.topics.denoising import SiteText
 from webwinnow.topics.pages import PageWords, SitePages
 from webwinnow.topics.sitetopics import SiteTopic
 from webwinnow.topics.trees import NOTHING, LinkTree
@@ -84,7 +85,7 @@ class LabelledSite:
             return cls(name, label, pages, site)
         with clock.of("text of blocks"):
             text = SiteText.of(trees)
-            shares = text.page_shares(stop_list)
+            shares = page_shares(text, stop_list)
         with clock.of(f"cleaner {cleaning}"):
             cleaned = cleaned_nodes(trees, cleaning)
         return cls(name, label, pages, site, text, shares, cleaned)
@@ -165,7 +166,7 @@ def read_sites(
         on_problem(f"{counted(left_out, 'page')} without site, label or readable HTML: left out")
     found = []
     for name in sorted(trees):
-        own = trees.pop(name)
-        found.append(LabelledSite.of(name, labels[name], own, cleaning, clock, stop_list or StopList()))
+        of_site = trees.pop(name)
+        found.append(LabelledSite.of(name, labels[name], of_site, cleaning, clock, stop_list or StopList()))
         on_progress("learn", len(found), len(labels))
     return found

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import mean, pstdev
 from typing import Any
 
-from webwinnow.papers import resulttables
-from webwinnow.papers.resulttables import DECIMALS
+from webwinnow.papers.experiment import DECIMALS, Tables
 from webwinnow.papers.sites.labelledsites import SiteAnswer
 from webwinnow.papers.sites.likelihood import Curve
 from webwinnow.papers.sites.trials import RuleReading
@@ -90,7 +88,7 @@ class SitesResults:
     denoising: tuple[DenoisingRow, ...]
     pruning: tuple[PruningRow, ...]
     drawn: tuple[Curve, ...]
-    own: tuple[Curve, ...]
+    learned: tuple[Curve, ...]
     seconds: dict[str, float]
     deepest: int
     """Links from a start page to the farthest stored page."""
@@ -116,8 +114,8 @@ class SitesResults:
 # CSV files
 
 
-def write_tables(results: SitesResults, folder: Path) -> list[Path]:
-    """Write the tables that have rows into a folder."""
+def tables_of(results: SitesResults) -> Tables:
+    """The tables, for CSV files."""
     tables = {
         "accuracy": ("method training_sites draw accuracy", _accuracy(results)),
         "sites": ("method site pages label found right probability", _sites(results)),
@@ -126,10 +124,9 @@ def write_tables(results: SitesResults, folder: Path) -> list[Path]:
         "likelihood": ("trees em pass nats_a_node", _likelihood(results)),
         "times": ("stage seconds", ((stage, round(seconds, 3)) for stage, seconds in results.seconds.items())),
     }
-    records = {
+    return {
         name: [dict(zip(columns.split(), row, strict=True)) for row in rows] for name, (columns, rows) in tables.items()
     }
-    return resulttables.write_tables(records, folder)
 
 
 Rows = Iterator[tuple[Any, ...]]
@@ -168,7 +165,7 @@ def _reading(results: SitesResults) -> Rows:
 
 def _likelihood(results: SitesResults) -> Rows:
     """Figure 6."""
-    for trees, curves in (("drawn", results.drawn), ("sites", results.own)):
+    for trees, curves in (("drawn", results.drawn), ("sites", results.learned)):
         for curve in curves:
             for number, value in enumerate(curve.history, start=1):
                 yield trees, curve.name, number, round(value, 6)

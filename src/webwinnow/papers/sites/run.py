@@ -6,14 +6,16 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
 from webwinnow.errors import InputError, SettingsError
 from webwinnow.methods.registry import DEFAULT_METHOD as DEFAULT_CLEANING
 from webwinnow.page.words import StopList
+from webwinnow.papers.experiment import Notes
 from webwinnow.papers.jobpool import JobPool
-from webwinnow.papers.resulttables import Notes
+from webwinnow.papers.sites.denoising import CHOICES, Choice, RivalSettings
 from webwinnow.papers.sites.labelledsites import Clock, LabelledSite, SiteAnswer, read_sites
 from webwinnow.papers.sites.likelihood import EmSettings, random_curves, site_curves
 from webwinnow.papers.sites.results import DenoisingRow, PruningRow, SitesResults, SizeResults, accuracy_of
@@ -30,7 +32,7 @@ from webwinnow.papers.sites.trials import (
 )
 from webwinnow.progress import Progress, no_progress
 from webwinnow.run.tablefiles import TableFile
-from webwinnow.topics.denoising import CHOICES, Choice, RivalSettings
+from webwinnow.settings import Settings, setting
 from webwinnow.topics.sitetopics import DEFAULT_METHOD, METHODS, topic_method
 from webwinnow.topics.thesaurus import Thesaurus, needs_ahocorasick
 from webwinnow.topics.training import TopicSettings
@@ -44,7 +46,7 @@ LEAST_SITES = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SitesSettings:
+class SitesSettings(Settings):
     """Settings of the experiment.
 
     - `label`, `site`: the columns with a site's topic and its name.
@@ -69,15 +71,16 @@ class SitesSettings:
     em: EmSettings = field(default_factory=EmSettings)
     thesaurus: Path | None = None
     cleaning: str = DEFAULT_CLEANING
-    repeats: int = REPEATS
+    repeats: Annotated[int, setting("Samples of each size.", least=0)] = REPEATS
     pruning: bool = True
     likelihood: bool = True
-    most_pages: int | None = None
+    most_pages: Annotated[int | None, setting("Pages of a site.", least=1)] = None
     stop_list: StopList = field(default_factory=StopList)
-    seed: int = 0
-    jobs: int = 1
+    seed: Annotated[int, setting("Seed.", least=0)] = 0
+    jobs: Annotated[int, setting("Worker processes.", least=0)] = 1
 
-    def __post_init__(self) -> None:
+    def validate(self) -> None:
+        """Raise `SettingsError` for methods or kinds of denoising that there are not."""
         if not self.methods:
             raise SettingsError("no method to run")
         for name in self.methods:
@@ -85,9 +88,6 @@ class SitesSettings:
         for choice in self.choices:
             if choice not in CHOICES:
                 raise SettingsError(f"there is no denoising {choice!r}; there are: {'; '.join(CHOICES)}")
-        for name, least in (("repeats", 0), ("seed", 0), ("jobs", 0), ("most_pages", 1)):
-            if getattr(self, name) is not None and getattr(self, name) < least:
-                raise SettingsError(f"{name} is {getattr(self, name)}: expected {least} or more")
 
 
 def sites_experiment(
@@ -150,7 +150,7 @@ def sites_experiment(
         denoising=denoising,
         pruning=pruning,
         drawn=tuple(random_curves(settings.seed, settings.em)) if settings.likelihood else (),
-        own=tuple(site_curves(sites, settings.em)) if settings.likelihood else (),
+        learned=tuple(site_curves(sites, settings.em)) if settings.likelihood else (),
         seconds=dict(clock.seconds),
         deepest=max(int(tree.depth.max()) - int(tree.page[0] == NOTHING) for tree in trees if len(tree)),
         notes=tuple(note.lines),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from webwinnow.papers.sites.denoising import RivalSettings
 from webwinnow.papers.sites.likelihood import EmSettings
 from webwinnow.papers.sites.trials import RuleSettings
-from webwinnow.topics.denoising import RivalSettings
 from webwinnow.topics.settings import SiteSettings
 
 

@@ -10,10 +10,10 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
+from webwinnow.papers.sites.denoising import Choice, Denoiser, RivalSettings, learned_thesaurus
 from webwinnow.papers.sites.labelledsites import Clock, LabelledSite, SiteAnswer
 from webwinnow.settings import Settings, setting
 from webwinnow.site.hmt.treemodel import Forest
-from webwinnow.topics.denoising import Choice, Denoiser, RivalSettings, learned_thesaurus
 from webwinnow.topics.methods import HmtMethod, Multiscale, TwoPhase
 from webwinnow.topics.pruning import KlRule, Rule, VarianceRule, prune
 from webwinnow.topics.sitetopics import SiteTopics

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from webwinnow.errors import MissingExtra, SettingsError
-from webwinnow.run.engines.clusterengine import Carrier, ClusterEngine
+from webwinnow.plugins import meant
+from webwinnow.run.engines.clusterengine import Cluster, ClusterEngine
 
-__all__ = ["ENGINES", "Carrier", "ClusterEngine", "engine_named"]
+__all__ = ["ENGINES", "Cluster", "ClusterEngine", "engine_named"]
 
 ENGINES: Final = ("local", "ray", "spark")
 
@@ -19,18 +20,18 @@ def engine_named(name: str, *, address: str | None = None, jobs: int = 0) -> Clu
     machine with `jobs` cores (0: all), which ends with the process.
     """
     if name not in ENGINES:
-        raise SettingsError(f"no engine {name!r}; there are: {', '.join(ENGINES)}")
+        raise SettingsError(f"there is no engine {name!r}; {meant(name, list(ENGINES))}")
     if name == "local":
         if address is not None:
             raise SettingsError("the local engine has no address; name another with --engine")
         return None
     try:
         if name == "ray":
-            from webwinnow.run.engines.ray import RayCarrier  # noqa: PLC0415 (an optional extra)
+            from webwinnow.run.engines.ray import RayCluster  # noqa: PLC0415 (an optional extra)
 
-            return ClusterEngine(RayCarrier(address, jobs))
-        from webwinnow.run.engines.spark import SparkCarrier  # noqa: PLC0415
+            return ClusterEngine(RayCluster(address, jobs))
+        from webwinnow.run.engines.spark import SparkCluster  # noqa: PLC0415
 
-        return ClusterEngine(SparkCarrier.started(address, jobs))
+        return ClusterEngine(SparkCluster.started(address, jobs))
     except ImportError as error:
         raise MissingExtra(f"the engine {name}", name) from error

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -49,42 +51,43 @@ _PROBLEMS: Final = "webwinnow.problems"
 _FILE: Final = TREES.append(pa.field("size", pa.int64()))
 _ERROR_LINE: Final = re.compile(r"[\w.]*(?:Error|Exception|Refused|Extra): .")
 """The line of a Python traceback with the error."""
-CHECKED_BYTES: Final = 1 << 20
-"""Bytes of a file of trees that are read at a time for its checksum."""
 
 
-class Carrier(Protocol):
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """Groups of TREES, and what to do with each.
+
+    Parts of the `files` pass through `choose`, which gives batches of the schema `middle`. A group is all rows with the
+    same value in the column `by`; there are about `about` groups. `do` gives DONE.
+    """
+
+    files: Sequence[str]
+    choose: BatchFunction
+    middle: pa.Schema
+    by: str
+    do: BatchFunction
+    about: int
+
+
+class Cluster(Protocol):
     """What an engine must offer: functions over record batches, called for each number or each group."""
 
     @property
     def cores(self) -> int:
         """The number of tasks that run at a time."""
 
-    def tasks(self, count: int, do: BatchFunction, schema: pa.Schema) -> Iterator[dict[str, Any]]:
+    def tasks(self, count: int, do: BatchFunction) -> Iterator[dict[str, Any]]:
         """Call `do` for each number below `count` in its own task, as a batch with a column `id`; collect rows."""
 
-    def groups(
-        self,
-        files: Sequence[str],
-        choose: BatchFunction,
-        middle: pa.Schema,
-        by: str,
-        do: BatchFunction,
-        schema: pa.Schema,
-        about: int,
-    ) -> Iterator[dict[str, Any]]:
-        """Read TREES from files, pass them through `choose`, call `do` for each group of the result; collect rows.
-
-        `choose` gets parts of the files and gives batches of the schema `middle`. A group is all rows with the same
-        value in the column `by`; there are about `about` groups.
-        """
+    def groups(self, grouping: Grouping) -> Iterator[dict[str, Any]]:
+        """Call `do` for each group; collect rows."""
 
 
 class ClusterEngine:
     """Parses, cleans and learns on a cluster."""
 
-    def __init__(self, carrier: Carrier) -> None:
-        self.carrier = carrier
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
 
     def parse_all(
         self,
@@ -102,7 +105,7 @@ class ClusterEngine:
                 on_problem(InputProblem(problem))
             return
         if store.marked("cores") is None:
-            store.mark("cores", str(self.carrier.cores))  # the same tasks if the run is resumed elsewhere
+            store.mark("cores", str(self.cluster.cores))  # the same tasks if the run is resumed elsewhere
         files = list_files(inputs, on_problem=on_problem, limits=limits, columns=settings.columns)
         tasks = read_tasks(files, int(store.marked("cores") or 1))
         store.mark("tasks", len(tasks))
@@ -112,7 +115,7 @@ class ClusterEngine:
         done = 0
         progress("parse", 0, total)
         do = partial(_parse, tasks=tasks, waiting=waiting, settings=settings, limits=limits, folder=store.folder)
-        for row in self.carrier.tasks(len(waiting), do, DONE) if waiting else ():
+        for row in self.cluster.tasks(len(waiting), do) if waiting else ():
             done += row["pages"]
             progress("parse", done, total)
         problems = [problem for number in range(len(tasks)) for problem in _keep_rows(store, number)]
@@ -140,7 +143,8 @@ class ClusterEngine:
         files = _files(store.folder)
         do = partial(_clean, settings=settings, folder=store.folder, large=dict(plan.large))
         parted = partial(with_parts, plan=plan, done=finished)
-        for row in self.carrier.groups(files, parted, PARTED_TREES, "part", do, DONE, len(plan) - len(finished)):
+        parts = Grouping(files, parted, PARTED_TREES, "part", do, len(plan) - len(finished))
+        for row in self.cluster.groups(parts):
             if not store.has_part(row["number"]):
                 _note_part(store, row["number"])
                 done += row["pages"]
@@ -155,8 +159,7 @@ class ClusterEngine:
         last_keys = {site: store.last_key(site, settings.learn_pages) for site in waiting}
         choose = partial(chosen_trees, last_keys=last_keys)
         do = partial(learn_and_keep, settings=settings, folder=store.folder, parts=waiting)
-        for _ in self.carrier.groups(_files(store.folder), choose, TREES, "site", do, DONE, len(waiting)):
-            pass
+        deque(self.cluster.groups(Grouping(_files(store.folder), choose, TREES, "site", do, len(waiting))), maxlen=0)
         note_unlearned(store.folder, waiting)
 
     def build_models(
@@ -169,7 +172,7 @@ class ClusterEngine:
         chosen = partial(_chosen_with_parts, plan=plan, last_keys=last_keys)
         do = partial(_build_part, settings=settings, order=order, folder=store.folder)
         seen: set[int] = set()
-        for row in self.carrier.groups(_files(store.folder), chosen, PARTED_TREES, "part", do, DONE, len(plan)):
+        for row in self.cluster.groups(Grouping(_files(store.folder), chosen, PARTED_TREES, "part", do, len(plan))):
             if row["number"] not in seen:  # an engine may do a task twice
                 seen.add(row["number"])
                 yield from _built(_built_file(store.folder, row["number"]))
@@ -216,8 +219,8 @@ def _parse(
                     out.write_batch(trees.append_column("size", sizes))
                     pages += trees.num_rows
                 out.add_key_value_metadata({_PROBLEMS: json.dumps(problems)})
-            checksum = str(_checksum(_tree_file(folder, waiting[at]))).encode()
-            write_file(_checksum_file(folder, waiting[at]), checksum, durable=False)
+            checksum = crc32(_tree_file(folder, waiting[at]).read_bytes())
+            write_file(_checksum_file(folder, waiting[at]), str(checksum).encode(), durable=False)
             yield batch_of(DONE, [(waiting[at], pages)])
 
 
@@ -346,12 +349,10 @@ def _note_part(store: CollectionStore, part: int) -> None:
 
 def _note_whole_part(store: CollectionStore, part: int) -> None:
     """Note a part that was finished before the driver was killed, unless it is damaged."""
-    try:
+    if _counts_file(store.folder, part).exists():
         note = json.loads(_counts_file(store.folder, part).read_bytes())
         if note["checksum"] == part_checksum(store.folder, part):
             store.note_part(part, **note)
-    except (FileNotFoundError, ValueError, LookupError, TypeError):
-        return
 
 
 def _drop_damaged_trees(store: CollectionStore) -> None:
@@ -360,23 +361,14 @@ def _drop_damaged_trees(store: CollectionStore) -> None:
     for task in range(store.marked("tasks") or 0):
         path = _tree_file(store.folder, task)
         try:
-            is_whole = int(_checksum_file(store.folder, task).read_bytes()) == _checksum(path)
-        except (FileNotFoundError, ValueError):  # killed before the checksum was written
+            is_whole = int(_checksum_file(store.folder, task).read_bytes()) == crc32(path.read_bytes())
+        except FileNotFoundError:  # killed before the checksum was written
             is_whole = False
         if not is_whole:
             path.unlink(missing_ok=True)
             damaged.append(task)
     if damaged:
         store.parse_again(())
-
-
-def _checksum(path: Path) -> int:
-    """The CRC-32 of a file."""
-    checksum = 0
-    with path.open("rb") as file:
-        while data := file.read(CHECKED_BYTES):
-            checksum = crc32(data, checksum)
-    return checksum
 
 
 def _keep_rows(store: CollectionStore, task: int) -> list[str]:

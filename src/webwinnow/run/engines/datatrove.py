@@ -24,13 +24,13 @@ from webwinnow.page.records import PageRecord
 from webwinnow.progress import no_progress
 from webwinnow.record.fields import page_fields, record_line
 from webwinnow.run.inputs import list_files
-from webwinnow.run.outputparts import clean_all
+from webwinnow.run.outputparts import clean_all, with_values
 from webwinnow.run.pagestore import part_lines
 from webwinnow.run.parsedcollection import ParsedCollection
 from webwinnow.run.settings import RunSettings
-from webwinnow.run.stages import Stages, with_values
+from webwinnow.run.stages import Stages
 from webwinnow.run.unpacking import ReadLimits
-from webwinnow.storage.fastjson import from_json
+from webwinnow.storage.encoding import from_json
 
 HTML = "html"
 """The metadata with the bytes of the page, between the reader and the cleaner."""

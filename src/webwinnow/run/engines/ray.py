@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
@@ -19,8 +19,8 @@ import ray.exceptions
 import ray.job_config
 
 from webwinnow.platforms import cpu_count
-from webwinnow.run.engines.batches import tree_file, values
-from webwinnow.run.engines.clusterengine import BatchFunction, failed_task, no_cluster
+from webwinnow.run.engines.batches import DONE, tree_file, values
+from webwinnow.run.engines.clusterengine import BatchFunction, Grouping, failed_task, no_cluster
 
 OBJECT_STORE: Final = 500_000_000
 """Bytes of shared memory of a cluster started here; the rest is spilled to disk."""
@@ -30,7 +30,7 @@ MOST_PARTITIONS: Final = 1_000
 """Partitions of a shuffle; a partition may have several groups."""
 
 
-class RayCarrier:
+class RayCluster:
     """Runs tasks on a Ray cluster."""
 
     def __init__(self, address: str | None = None, jobs: int = 0) -> None:
@@ -57,26 +57,17 @@ class RayCarrier:
         """The number of tasks that run at a time."""
         return int(ray.cluster_resources().get("CPU", 1))
 
-    def tasks(self, count: int, do: BatchFunction, schema: pa.Schema) -> Iterator[dict[str, Any]]:
-        """One task for each number (see `Carrier`)."""
+    def tasks(self, count: int, do: BatchFunction) -> Iterator[dict[str, Any]]:
+        """One task for each number (see `Cluster`)."""
         numbers = ray.data.range(count, override_num_blocks=count)
-        return _rows(numbers.map_batches(partial(_tables, do=do, schema=schema), **_WHOLE))
+        return _rows(numbers.map_batches(partial(_tables, do=do, schema=DONE), **_WHOLE))
 
-    def groups(
-        self,
-        files: Sequence[str],
-        choose: BatchFunction,
-        middle: pa.Schema,
-        by: str,
-        do: BatchFunction,
-        schema: pa.Schema,
-        about: int,
-    ) -> Iterator[dict[str, Any]]:
-        """Groups of trees (see `Carrier`)."""
-        numbers = ray.data.range(len(files), override_num_blocks=len(files))
-        trees = numbers.map_batches(partial(_chosen, files=list(files), choose=choose, middle=middle), **_WHOLE)
-        groups = trees.groupby(by, num_partitions=max(1, min(about, MOST_PARTITIONS)))
-        return _rows(groups.map_groups(partial(_group, do=do, schema=schema), batch_format="pyarrow"))
+    def groups(self, grouping: Grouping) -> Iterator[dict[str, Any]]:
+        """Groups of trees (see `Cluster`)."""
+        numbers = ray.data.range(len(grouping.files), override_num_blocks=len(grouping.files))
+        trees = numbers.map_batches(partial(_chosen, grouping=grouping), **_WHOLE)
+        groups = trees.groupby(grouping.by, num_partitions=max(1, min(grouping.about, MOST_PARTITIONS)))
+        return _rows(groups.map_groups(partial(_group, do=grouping.do, schema=DONE), batch_format="pyarrow"))
 
 
 class _SearchedFolders(list[str]):
@@ -109,12 +100,12 @@ def _tables(table: pa.Table, *, do: BatchFunction, schema: pa.Schema) -> Iterato
         yield pa.Table.from_batches([batch], schema)
 
 
-def _chosen(table: pa.Table, *, files: list[str], choose: BatchFunction, middle: pa.Schema) -> Iterator[pa.Table]:
+def _chosen(table: pa.Table, *, grouping: Grouping) -> Iterator[pa.Table]:
     """The trees of the files with these numbers; a shuffle needs the schema even without rows."""
-    yield middle.empty_table()
+    yield grouping.middle.empty_table()
     for number in values(table, "id"):
-        for batch in choose(tree_file(files[number])):
-            yield pa.Table.from_batches([batch], middle)
+        for batch in grouping.choose(tree_file(grouping.files[number])):
+            yield pa.Table.from_batches([batch], grouping.middle)
 
 
 def _group(table: pa.Table, *, do: BatchFunction, schema: pa.Schema) -> pa.Table:

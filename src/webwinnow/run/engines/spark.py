@@ -10,7 +10,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -27,6 +27,7 @@ from webwinnow.run.engines import batchjobs
 from webwinnow.run.engines.batches import BATCH_BYTES, BATCH_PAGES, DONE, PAGES, PARTED_TREES, RECORDS, TREES, ddl
 from webwinnow.run.engines.clusterengine import (
     BatchFunction,
+    Grouping,
     failed_task,
     learn_and_keep,
     models_for,
@@ -49,14 +50,14 @@ DRIVER_MEMORY: Final = "2g"
 """Of a session started on this machine, whose driver is also its executor."""
 
 
-class SparkCarrier:
+class SparkCluster:
     """Runs tasks in a Spark session."""
 
     def __init__(self, session: SparkSession) -> None:
         self.session = _prepared(session)
 
     @classmethod
-    def started(cls, master: str | None, jobs: int) -> SparkCarrier:
+    def started(cls, master: str | None, jobs: int) -> SparkCluster:
         """Start a session, or take the running one: on a master, or on this machine with `jobs` cores (0: all)."""
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         cores = jobs or cpu_count()
@@ -76,26 +77,18 @@ class SparkCarrier:
         """The number of tasks that run at a time."""
         return int(self.session.sparkContext.defaultParallelism)
 
-    def tasks(self, count: int, do: BatchFunction, schema: pa.Schema) -> Iterator[dict[str, Any]]:
-        """One task for each number (see `Carrier`)."""
+    def tasks(self, count: int, do: BatchFunction) -> Iterator[dict[str, Any]]:
+        """One task for each number (see `Cluster`)."""
         numbers = self.session.range(0, count, 1, count)
         with _no_pandas_warning():
-            return _rows(numbers.mapInArrow(do, ddl(schema)))
+            return _rows(numbers.mapInArrow(do, ddl(DONE)))
 
-    def groups(
-        self,
-        files: Sequence[str],
-        choose: BatchFunction,
-        middle: pa.Schema,
-        by: str,
-        do: BatchFunction,
-        schema: pa.Schema,
-        about: int,  # noqa: ARG002 (Spark finds it out)
-    ) -> Iterator[dict[str, Any]]:
-        """Groups of trees (see `Carrier`)."""
+    def groups(self, grouping: Grouping) -> Iterator[dict[str, Any]]:
+        """Groups of trees (see `Cluster`)."""
         with _no_pandas_warning():
-            trees = self.session.read.schema(ddl(TREES)).parquet(*files).mapInArrow(choose, ddl(middle))
-        return _rows(grouped(trees, by, do, schema))
+            trees = self.session.read.schema(ddl(TREES)).parquet(*grouping.files)
+            trees = trees.mapInArrow(grouping.choose, ddl(grouping.middle))
+        return _rows(grouped(trees, grouping.by, grouping.do, DONE))
 
 
 # For a user's own job

@@ -52,10 +52,10 @@ class Forest:
     evidence: Floats | None
 
     def __init__(self, parent: ArrayLike, symbols: ArrayLike | None = None, evidence: ArrayLike | None = None) -> None:
-        given = {"parent": parent, "symbols": symbols, "evidence": evidence}
-        declared = {name: held for name, held in FOREST.items() if given[name] is not None}
+        columns = {"parent": parent, "symbols": symbols, "evidence": evidence}
+        given = {name: np.asarray(column, order="C") for name, column in columns.items() if column is not None}
         try:
-            found = checked(given, declared)
+            found = checked(given, {name: FOREST[name] for name in given}, casting="same_kind")
         except ValueError as error:
             raise InputError(f"no forest: {error}") from None
         if (found["parent"] >= np.arange(len(found["parent"]))).any():
@@ -118,7 +118,8 @@ def soft_evidence(posteriors: ArrayLike, prior: ArrayLike | None = None, *, floo
     unseen = np.isnan(given).all(axis=-1)
     given[unseen] = 1.0
     try:
-        rows = checked({"posteriors": given, "prior": np.ones(given.shape[-1]) if prior is None else prior}, EVIDENCE)
+        before = np.ones(given.shape[-1]) if prior is None else prior
+        rows = checked({"posteriors": given, "prior": before}, EVIDENCE, casting="same_kind")
     except ValueError as error:
         raise InputError(f"no evidence: {error}") from None
     if not 0 <= floor < 1:
@@ -140,11 +141,12 @@ class TreeParameters:
     emission: Floats
 
     def __init__(self, *, root: ArrayLike, transition: ArrayLike, emission: ArrayLike | None = None) -> None:
-        given = {"root": root, "transition": transition, "emission": emission}
-        if emission is None:
-            given["emission"] = np.zeros((len(np.asarray(root)), 0))
+        shown = np.zeros((len(np.asarray(root)), 0)) if emission is None else emission
+        given = {"root": root, "transition": transition, "emission": shown}
         try:
-            rows = checked(given, PARAMETERS)
+            rows = checked(
+                {name: np.asarray(row, order="C") for name, row in given.items()}, PARAMETERS, casting="same_kind"
+            )
         except ValueError as error:
             raise SettingsError(f"no model: {error}") from None
         for name, found in rows.items():

@@ -1,18 +1,23 @@
-"""Messages between a process and its children: length-prefixed `marshal` frames over pipes.
+"""Values as bytes: JSON for files, and length-prefixed `marshal` frames for the pipes between processes.
+
+JSON is msgspec's, and the standard library's where msgspec refuses: surrogates, line breaks in strings, NaN.
 
 `marshal` knows numbers, strings, bytes, tuples, lists and dicts, nothing that runs code on reading. Both ends are the
-same Python and the same webwinnow; frames are never kept in files or sent to other machines.
-
-Long byte strings, such as pages, follow their frame instead of being part of it: they are written from where they are,
-and read to where they stay.
+same Python and the same webwinnow; frames are never kept in files or sent to other machines. Long byte strings, such as
+pages, follow their frame instead of being part of it: they are written from where they are, and read where they stay.
 """
 
 from __future__ import annotations
 
+import json
 import marshal
 import struct
 from collections.abc import Iterator
-from typing import IO, Any, Final
+from functools import cache
+from typing import IO, TYPE_CHECKING, Any, Final, Literal
+
+if TYPE_CHECKING:
+    import msgspec
 
 LARGEST_FRAME: Final = 1 << 40
 """Bytes of a frame; a larger length means that the two ends have lost step."""
@@ -21,6 +26,33 @@ LONG_BYTES: Final = 1 << 15
 _LENGTHS: Final = struct.Struct("<QQ")
 """Bytes of a frame, and the number of strings that follow it."""
 _LENGTH: Final = struct.Struct("<Q")
+
+
+def to_json(value: Any, *, surrogates: Literal["replace", "keep"] = "replace") -> bytes:
+    """Return compact JSON in UTF-8; equal values give equal bytes. Lone surrogates become `?` or stay, as escapes."""
+    try:
+        return _coders()[0].encode(value)
+    except UnicodeEncodeError:
+        text = json.dumps(value, ensure_ascii=surrogates == "keep", allow_nan=False, separators=(",", ":"))
+        return text.encode("utf-8", "replace")
+
+
+def from_json(text: str | bytes) -> Any:
+    """Read JSON; line breaks in strings and infinite numbers are allowed. Raises `ValueError`, `RecursionError`."""
+    try:
+        return _coders()[1].decode(text)
+    except ValueError:  # a MsgspecError or a UnicodeError is one
+        return json.loads(text, strict=False)
+
+
+@cache
+def _coders() -> tuple[msgspec.json.Encoder, msgspec.json.Decoder[Any]]:
+    import msgspec  # noqa: PLC0415 (a page without JSON starts sooner)
+
+    return msgspec.json.Encoder(), msgspec.json.Decoder()
+
+
+# Frames
 
 
 def write_all(stream: IO[bytes], data: bytes | memoryview) -> None:

@@ -25,6 +25,7 @@ from webwinnow.page.parsing import language_of, parse
 from webwinnow.page.tree import PageTree
 from webwinnow.page.urls import SiteKey
 from webwinnow.page.words import StopList, shingles, words
+from webwinnow.papers.experiment import Report
 from webwinnow.progress import Progress, no_progress
 from webwinnow.record.cleaner import Cleaner
 from webwinnow.record.sitemodel import learn
@@ -163,16 +164,13 @@ class ReplicaResults:
     default: dict[str, Rates]
     trials: tuple[FingerprintTrial, ...]
 
-    def to_plain(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+    def report(self) -> Report:
+        """The tables in Markdown, and plain results."""
         plain = asdict(self) | {"percentages": PERCENTAGES, "intervals": INTERVALS}
         for row, trial in zip(plain["trials"], self.trials, strict=True):
             row["margin"] = trial.margin
-        return plain
-
-    def to_markdown(self) -> str:
-        """The tables for people."""
-        return render_text("replicas.md.j2", results=self, percentages=PERCENTAGES, intervals=INTERVALS)
+        text = render_text("replicas.md.j2", results=self, percentages=PERCENTAGES, intervals=INTERVALS)
+        return Report(name="replicas", summary=text.splitlines(), plain=plain)
 
 
 def replica_experiment(
@@ -243,15 +241,16 @@ def _simhash(tokens: Mapping[str, list[str]]) -> Similarity:
 
 
 def _trial(fingerprint: str, cleaning: str, pairs: Sequence[Pair], similarity: Similarity) -> FingerprintTrial:
-    alike = np.array([similarity(pair) for pair in pairs])
+    similar = np.array([similarity(pair) for pair in pairs])
     half = np.array([xxh3_64_intdigest(pair.page_a.encode()) & 1 for pair in pairs])
     first, second = (
-        best_threshold([pair for pair, h in zip(pairs, half, strict=True) if h == k], alike[half == k]) for k in (0, 1)
+        best_threshold([pair for pair, of in zip(pairs, half, strict=True) if of == k], similar[half == k])
+        for k in (0, 1)
     )
-    tested = np.where(half == 0, alike >= second, alike >= first)
+    tested = np.where(half == 0, similar >= second, similar >= first)
     by_kind: dict[str, list[float]] = defaultdict(list)
     others: list[float] = []
-    for pair, value in zip(pairs, alike.tolist(), strict=True):
+    for pair, value in zip(pairs, similar.tolist(), strict=True):
         (by_kind[pair.kind] if pair.replica else others).append(value)
     least = {kind: min(values) for kind, values in sorted(by_kind.items())}
     return FingerprintTrial(
@@ -259,12 +258,12 @@ def _trial(fingerprint: str, cleaning: str, pairs: Sequence[Pair], similarity: S
     )
 
 
-def best_threshold(pairs: Sequence[Pair], alike: np.ndarray[Any, Any]) -> float:
+def best_threshold(pairs: Sequence[Pair], similar: np.ndarray[Any, Any]) -> float:
     """Return the threshold that maximises (hit rate of the worst kind - error rate): the middle of the best range."""
-    values = np.unique(np.concatenate([[0.0, 1.0], alike]))
+    values = np.unique(np.concatenate([[0.0, 1.0], similar]))
     worth = []
     for threshold in (values[1:] + values[:-1]) / 2:
-        rates = _rates(pairs, (alike >= threshold).tolist())
+        rates = _rates(pairs, (similar >= threshold).tolist())
         worth.append(min(rates.hit.values(), default=0.0) - rates.error)
     good = np.flatnonzero(np.array(worth) >= max(worth) - 1e-9)
     return float((values[good[0]] + values[good[-1] + 1]) / 2)

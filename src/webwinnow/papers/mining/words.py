@@ -14,6 +14,7 @@ from xxhash import xxh3_128
 from webwinnow.errors import SettingsError
 from webwinnow.features.vectors import VectorBuilder, VectorSettings, is_word, learn_weights
 from webwinnow.judge.evidence import PageEvidence
+from webwinnow.methods.method_segments import SegmentSettings
 from webwinnow.methods.registry import CleaningSettings
 from webwinnow.page.tree import PageTree
 from webwinnow.page.words import StopList
@@ -65,7 +66,7 @@ MINED_METHODS: dict[str, MinedMethod] = {
         MinedMethod("M", "mapped", "weights of MapCST, learned from a sample (thesis 4.3.3)", weighting="cst"),
         MinedMethod("C", "combined", "page and site evidence together, our default", cleaning="combined"),
         MinedMethod(
-            "W+", "wplus", "M, reweighted by evidence from all sites (docs/wplus.md)", weighting=PLUS, unit=True
+            "W+", "wplus", "M, reweighted by evidence from all sites (docs/features.md)", weighting=PLUS, unit=True
         ),
         MinedMethod("R", "repeated", "content that the site repeats dropped", cleaning="repeated"),
         MinedMethod("P", "page", "page evidence alone", cleaning="page"),
@@ -111,8 +112,8 @@ class SiteJob(NamedTuple):
 
     def key(self, method: MinedMethod) -> str:
         """The cache key of the words of the site by one method."""
-        own = () if self.stop_list.own is None else (repr(self.stop_list),)
-        return cache_key("words", repr(method), self.content, f"{len(self.pages)}", repr(self.settings), *own)
+        stops = () if self.stop_list.own is None else (repr(self.stop_list),)
+        return cache_key("words", repr(method), self.content, f"{len(self.pages)}", repr(self.settings), *stops)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -249,10 +250,11 @@ def _words(job: SiteJob, tree_at: Callable[[Ref], PageTree]) -> Iterator[tuple[s
     }
     scored = any(cleaner.method.scores for cleaner in cleaners.values())
     parts = frozenset[str]().union(*(cleaner.method.parts for cleaner in cleaners.values()))
-    sums = SiteSums(parts=parts, stops=job.stop_list)
+    settings = CleaningSettings(job.settings.chosen, segments=SegmentSettings(stop_words=job.stop_list.own))
+    sums = SiteSums(parts=parts, settings=settings)
     for ref in job.chosen if parts else ():
         sums.add(tree_at(ref))
-    model = LearnedSite.of(sums, job.settings.joins) if parts else None
+    model = LearnedSite.of(sums) if parts else None
     builders = {
         method.letter: VectorBuilder(VectorSettings(weighting=method.weighting, stop_list=job.stop_list))
         for method in job.methods

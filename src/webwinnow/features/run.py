@@ -1,4 +1,4 @@
-"""Feature vectors of a collection: learn and weigh site by site."""
+"""Feature vectors of a collection, learned and weighted site by site."""
 
 from __future__ import annotations
 
@@ -83,11 +83,11 @@ def collect_features(
         cleaner = Cleaner.of()
     builder = VectorBuilder(vectors)
     total = collection.page_count
-    pages = (
-        ((row, tree, weights, None) for row, tree, weights in weighed_pages(collection, vectors))
-        if cleaner is None
-        else ((row, tree, None, verdict) for row, tree, verdict in cleaned_pages(collection, cleaner))
-    )
+    pages: Iterator[tuple[PageRow, PageTree | None, FeatureWeights | None, Verdict | None]]
+    if cleaner is None:
+        pages = ((*page, None) for page in weighed_pages(collection, vectors))
+    else:
+        pages = cleaned_pages(collection, cleaner)
     for row, tree, weights, verdict in pages:
         builder.add(row.name, tree, weights, site=row.site, verdict=verdict)
         on_page(FeaturePage(row, tree, verdict, builder.rows[-1][0]))
@@ -97,16 +97,16 @@ def collect_features(
 
 def cleaned_pages(
     collection: ParsedCollection, cleaner: Cleaner
-) -> Iterator[tuple[PageRow, PageTree | None, Verdict | None]]:
+) -> Iterator[tuple[PageRow, PageTree | None, None, Verdict | None]]:
     """The pages of a collection with the verdicts of a cleaner, each site learned from its own pages."""
     learns = cleaner.method.learns and collection.settings.site_by.has_sites
     for site, _ in collection.sites():
         model = None
         if learns and (trees := list(collection.chosen_trees(site))):
-            model = LearnedSite.learn(trees, site, cleaner.method.parts, cleaner.settings.joins)
+            model = LearnedSite.learn(trees, site, cleaner.method.parts, cleaner.settings)
         for row in collection.pages_of(site):
             tree = None if row.ref is None else collection.tree(row)
-            yield row, tree, None if tree is None else cleaner.clean(tree, model).verdict
+            yield row, tree, None, None if tree is None else cleaner.clean(tree, model).verdict
 
 
 WITHOUT_HTML: Final = "give --weighting tfidf, wplus or topic"

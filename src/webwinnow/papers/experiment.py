@@ -1,14 +1,17 @@
-"""Results of experiments for people: CSV files, tables of HTML pages with the best values marked, notes."""
+"""What every experiment writes: a page, CSV files, JSON, Markdown; tables with the best values marked; notes."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from webwinnow.inspect.templating import asset, render_page
 from webwinnow.record.fields import Field, FieldKind
 from webwinnow.run.formats import write_csv
-from webwinnow.storage.atomic import atomic_file
+from webwinnow.storage.atomic import atomic_file, write_file
 
 MISSING = "–"
 DECIMALS = 4
@@ -23,9 +26,35 @@ class Cell(NamedTuple):
 
 
 Row = Sequence[str | Cell]
+Tables = Mapping[str, Iterable[Mapping[str, Any]]]
+"""Rows by the name of a table; one without rows is not written."""
 
 
-def write_tables(tables: Mapping[str, Iterable[Mapping[str, Any]]], folder: Path) -> list[Path]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What an experiment writes, under its name: a page, tables as CSV, plain results as JSON; and its summary.
+
+    With plain results the summary is Markdown, which is written too.
+    """
+
+    name: str
+    summary: Sequence[str]
+    page: str = ""
+    tables: Tables = field(default_factory=dict)
+    plain: Any = None
+
+    def write(self, out: Path) -> None:
+        """Write the files into a folder, which is made."""
+        out.mkdir(parents=True, exist_ok=True)
+        if self.page:
+            write_file(out / f"{self.name}.html", self.page.encode("utf-8", "replace"))
+        if self.plain is not None:
+            write_file(out / f"{self.name}.json", json.dumps(self.plain, indent=1).encode() + b"\n")
+            write_file(out / f"{self.name}.md", "\n".join([*self.summary, ""]).encode())
+        write_tables(self.tables, out)
+
+
+def write_tables(tables: Tables, folder: Path) -> list[Path]:
     """Write the tables that have rows as `NAME.csv`; cells that a spreadsheet would run as formulas are quoted."""
     written = []
     for name, rows in tables.items():
@@ -37,6 +66,16 @@ def write_tables(tables: Mapping[str, Iterable[Mapping[str, Any]]], folder: Path
                 write_csv(records, file, tuple(Field(column, FieldKind.NUMBER) for column in columns))
             written.append(path)
     return written
+
+
+def experiment_page(template: str, results: Any, **values: Any) -> str:
+    """Render the page of an experiment, in the frame that all have."""
+    return render_page(template, asset("experiment.css"), results=results, **values)
+
+
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table in Markdown."""
+    return [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]
 
 
 def best_of_row(values: Sequence[float | None]) -> list[str | Cell]:

@@ -22,8 +22,8 @@ from webwinnow.classify.scores import ClassScores
 from webwinnow.cluster.clustering import UnitRows, agreement, k_means
 from webwinnow.cluster.settings import KMeans
 from webwinnow.papers.jobpool import cache_key
-from webwinnow.papers.mining.cleanedwords import unit_rows
 from webwinnow.papers.mining.tasks import LabelledTask
+from webwinnow.papers.mining.words import unit_rows
 
 CONFIGURATIONS = (1, 2, 3)
 PAIRS_A_JOB = 25
