@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import IO, Final, NamedTuple
+from typing import IO, Any, Final, NamedTuple
 
 from webwinnow.childprocess import child_command
 from webwinnow.counted import counted
@@ -140,6 +140,23 @@ def crawl(
         elif summary.finished and state is None:
             _remove_state(folder)
     return summary
+
+
+def crawled_once(
+    starts: Sequence[str], out: Path, settings: CrawlSettings, *, resume: bool, **callbacks: Any
+) -> CrawlSummary | None:
+    """Crawl for another command. With `resume` an interrupted crawl continues; None if a finished one has its pages.
+
+    `InputError` if no page could be fetched.
+    """
+    unfinished = state_folder(out).is_dir()
+    if resume and out.exists() and not unfinished:
+        return None
+    found = crawl(starts, out, settings, resume=resume and unfinished, **callbacks)
+    if not found.stored:
+        why = ", ".join(f"{reason} ({count:,})" for _, reason, count in found.reasons) or found.ended
+        raise InputError(f"{' '.join(starts)}: no page could be fetched: {why}")
+    return found
 
 
 def _written(folder: Path, settings: CrawlSettings | None, starts: list[str], follow: str) -> CrawlSettings:

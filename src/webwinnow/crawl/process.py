@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack, suppress
+from functools import partial
 from io import FileIO
 from pathlib import Path
 from threading import Thread
@@ -66,7 +67,7 @@ def _crawl(begin: messages.Begin, link: ParentLink) -> messages.Ended | None:
         if settings.render != "never":
             chosen = RenderSettings.of_pairs(settings.render_set, browsers=settings.browsers)
             pool = browsers.enter_context(Renderer(chosen, settings.guard))
-            session.render = PageRendering(pool, session).render
+            session.render = partial(_rendered, pool, session)
         store.commit()
         write_message(link.outward, messages.Ready())
         if read_message(link.inward) is None:
@@ -176,32 +177,24 @@ class _Scheduler(BaseScheduler):
         return Request(visit.url, callback=spider.parse, errback=spider.failed, meta=meta, dont_filter=True)
 
 
-class PageRendering:
-    """Renders the pages of a session that need it, in threads, so that other hosts are fetched meanwhile."""
-
-    def __init__(self, pool: Renderer, session: CrawlSession) -> None:
-        self.pool = pool
-        self.session = session
-
-    async def render(self, page: FetchedPage) -> RenderedPage | RenderFailed | None:
-        if self.session.settings.render == "auto" and not shows_little(page.body, page.url, page.content_type):
-            return None
-        wanted = PageToRender(
-            url=page.url,
-            body=page.body,
-            content_type=page.content_type,
-            user_agent=self.session.settings.user_agent,
-            rules=self.session.frontier.known_rules,
-            screenshot=self.session.settings.screenshots,
-        )
-        running: Deferred[RenderedPage | RenderFailed] = deferToThread(self._rendered, wanted)
+async def _rendered(pool: Renderer, session: CrawlSession, page: FetchedPage) -> RenderedPage | RenderFailed | None:
+    """Render a page that needs it, in a thread, so that other hosts are fetched meanwhile."""
+    settings = session.settings
+    if settings.render == "auto" and not shows_little(page.body, page.url, page.content_type):
+        return None
+    wanted = PageToRender(
+        url=page.url,
+        body=page.body,
+        content_type=page.content_type,
+        user_agent=settings.user_agent,
+        rules=session.frontier.known_rules,
+        screenshot=settings.screenshots,
+    )
+    try:
+        running: Deferred[RenderedPage] = deferToThread(pool.render, wanted)
         return await maybe_deferred_to_future(running)
-
-    def _rendered(self, page: PageToRender) -> RenderedPage | RenderFailed:
-        try:
-            return self.pool.render(page)
-        except RenderFailed as failure:
-            return failure
+    except RenderFailed as failure:
+        return failure
 
 
 class ParentLink:

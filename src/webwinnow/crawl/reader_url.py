@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from webwinnow.crawl.settings import CrawlSettings
-from webwinnow.errors import InputError
 from webwinnow.page.records import PageRecord
 from webwinnow.page.urls import is_web_link
 from webwinnow.run.readers import Reader
@@ -34,24 +33,16 @@ class UrlReader(Reader):
     def fetched(
         self, inputs: Sequence[str], out: str, settings: CrawlSettings, *, resume: bool, **callbacks: Any
     ) -> Iterator[list[str]]:
-        """The inputs with a WARC file in place of URLs, which is kept unless the output is standard output.
-
-        With `resume` an interrupted crawl continues, and a finished one is not repeated.
-        """
+        """The inputs with a WARC file in place of URLs, which is kept unless the output is standard output."""
         starts = [given for given in inputs if is_web_link(given)]
         if not starts:
             yield list(inputs)
             return
-        from webwinnow.crawl.crawling import crawl, state_folder  # noqa: PLC0415 (an optional extra)
+        from webwinnow.crawl.crawling import crawled_once  # noqa: PLC0415 (an optional extra)
 
         with ExitStack() as folders:
             warc = folders.enter_context(scratch_folder()) / "crawl.warc.gz" if out == STDOUT else self.kept_file(out)
-            unfinished = state_folder(warc).is_dir()
-            if not resume or unfinished or not warc.exists():
-                found = crawl(starts, warc, settings, resume=resume and unfinished, **callbacks)
-                if not found.stored:
-                    why = ", ".join(f"{reason} ({count:,})" for _, reason, count in found.reasons) or found.ended
-                    raise InputError(f"{' '.join(starts)}: no page could be fetched: {why}")
+            crawled_once(starts, warc, settings, resume=resume, **callbacks)
             yield [str(warc), *(given for given in inputs if not is_web_link(given))]
 
     def page(self, given: str, settings: CrawlSettings) -> PageRecord:

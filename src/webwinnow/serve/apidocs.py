@@ -43,11 +43,11 @@ def documented(api: dict[str, Any]) -> dict[str, list[Operation]]:
     for path, methods in api["paths"].items():
         for method in filter(methods.__contains__, METHODS):
             given = methods[method]
-            found[given.get("tags", ["service"])[0]].append(_operation(api, method, path, given))
+            found[given.get("tags", ["service"])[0]].append(_operation(method, path, given))
     return dict(found)
 
 
-def _operation(api: dict[str, Any], method: str, path: str, given: dict[str, Any]) -> Operation:
+def _operation(method: str, path: str, given: dict[str, Any]) -> Operation:
     fields = [
         Field(one["name"], one["in"], _type(one["schema"]), _about(one), bool(one.get("required")))
         for one in given.get("parameters", ())
@@ -55,25 +55,18 @@ def _operation(api: dict[str, Any], method: str, path: str, given: dict[str, Any
     bodies = given.get("requestBody", {}).get("content", {})
     for media, body in bodies.items():
         if "json" in media:
-            fields += _body_fields(api, body.get("schema", {}))
+            fields += _body_fields(body["schema"])
     answers = [(status, answer.get("description", "")) for status, answer in given["responses"].items()]
     about = given.get("description", "")
     return Operation(method, path, given.get("summary", ""), about, fields, list(bodies), answers)
 
 
-def _body_fields(api: dict[str, Any], schema: dict[str, Any]) -> list[Field]:
-    schema = _resolved(api, schema)
+def _body_fields(schema: dict[str, Any]) -> list[Field]:
     wanted = schema.get("required", ())
     return [
         Field(name, "body", _type(one), _about(one), name in wanted)
         for name, one in schema.get("properties", {}).items()
     ]
-
-
-def _resolved(api: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    name = schema.get("$ref", "").rpartition("/")[2]
-    found: dict[str, Any] = api["components"]["schemas"][name] if name else schema
-    return found
 
 
 def _about(schema: dict[str, Any]) -> str:
@@ -85,8 +78,6 @@ def _about(schema: dict[str, Any]) -> str:
 
 def _type(schema: dict[str, Any]) -> str:
     """The type of a value, in words."""
-    if "$ref" in schema:
-        return str(schema["$ref"].rpartition("/")[2])
     if "enum" in schema:
         return " | ".join(map(str, schema["enum"]))
     if "anyOf" in schema:

@@ -20,10 +20,10 @@ from webwinnow.crawl.guard import AddressGuard
 from webwinnow.crawl.settings import CrawlSettings
 from webwinnow.errors import WebwinnowError
 from webwinnow.serve.accesscontrol import WrongTokens
-from webwinnow.serve.jobs import Job, JobRunner, JobStore, QueueFull
+from webwinnow.serve.jobs import Job, JobRunner, JobStore
 from webwinnow.serve.metrics import Metrics
 from webwinnow.serve.requests import PageRequest
-from webwinnow.serve.requestworkers import PAGE_RETRY_SECONDS, PageFailed, RequestWorkers, WorkerFailed
+from webwinnow.serve.requestworkers import PAGE_RETRY_SECONDS, RequestWorkers
 from webwinnow.serve.settings import ServiceSettings
 from webwinnow.site.modelstore import ModelFolder
 
@@ -92,13 +92,10 @@ class ServiceContext:
             raise HTTPException(413, f"the page is longer than {self.settings.page_bytes:,} bytes")
         try:
             cleaned = await self.workers.clean(url, body, content_type, order, explain=order.explain)
-        except PageFailed as error:
-            self.metrics.pages.labels("failed").inc()
-            raise HTTPException(422, f"the page could not be read: {error}") from None
-        except QueueFull as error:
-            raise HTTPException(429, str(error), {"Retry-After": str(error.retry_seconds)}) from None
-        except WorkerFailed as error:
-            raise HTTPException(503, str(error)) from None
+        except HTTPException as error:
+            if error.status_code == 422:
+                self.metrics.pages.labels("failed").inc()
+            raise
         self.metrics.pages.labels("cleaned").inc()
         return cleaned
 

@@ -19,7 +19,7 @@ import msgspec
 
 from webwinnow.cluster.settings import DEFAULT_WEIGHTING, ClusterSettings
 from webwinnow.counted import counted
-from webwinnow.crawl.crawling import crawl
+from webwinnow.crawl.crawling import crawled_once
 from webwinnow.crawl.guard import AddressGuard
 from webwinnow.crawl.settings import CrawlSettings
 from webwinnow.crawl.store import RENDERED
@@ -170,15 +170,11 @@ class JobSteps:
 
     def crawl(self) -> None:
         """Fetch the pages below the URL of the job; an unfinished crawl is continued."""
-        out = Path(self.job.inputs[0])
-        unfinished = out.with_name(f".{out.name}.webwinnow-crawl").is_dir()
-        if out.exists() and not unfinished:
+        out, settings = Path(self.job.inputs[0]), self.crawling
+        callbacks: Any = {"on_progress": self.update, "on_problem": self.note}
+        found = crawled_once([self.options.crawl], out, settings, resume=True, **callbacks)
+        if found is None:
             return
-        starts, settings = [self.options.crawl], self.crawling
-        found = crawl(starts, out, settings, resume=unfinished, on_progress=self.update, on_problem=self.note)
-        if not found.stored:
-            why = ", ".join(reason for _, reason, _ in found.reasons) or found.ended
-            raise InputError(f"{self.options.crawl}: no page could be fetched: {why}")
         if not found.finished:
             self.note(f"the crawl was ended: {found.ended}")
         if settings.render != "never":

@@ -7,27 +7,20 @@ import logging
 import threading
 from functools import partial
 
+from starlette.exceptions import HTTPException
+
 from webwinnow.counted import counted
 from webwinnow.errors import WebwinnowError
 from webwinnow.page.parsing import ParseLimits
 from webwinnow.run.settings import CollectionSettings
 from webwinnow.run.workerjobs import CleanRequest, RequestCleaned, Shared
 from webwinnow.run.workerpool import Task, WorkerPool
-from webwinnow.serve.jobs import QueueFull
 from webwinnow.serve.requests import CleanOptions, fields_of
 from webwinnow.serve.settings import ServiceSettings
 
 PAGE_RETRY_SECONDS = 1
 """When to try again where too many pages are being cleaned or fetched."""
 log = logging.getLogger("webwinnow.serve")
-
-
-class PageFailed(WebwinnowError):
-    """A page could not be read."""
-
-
-class WorkerFailed(WebwinnowError):
-    """A worker process failed, whatever the page."""
 
 
 class RequestWorkers:
@@ -66,10 +59,10 @@ class RequestWorkers:
     async def clean(
         self, url: str, body: bytes, content_type: str | None, options: CleanOptions, *, explain: bool
     ) -> bytes:
-        """The record of a page as JSON. Raises `PageFailed`, `QueueFull` or `WorkerFailed`."""
+        """The record of a page as JSON. Raises `HTTPException`: 422 if the page could not be read, 429 or 503."""
         if self.waiting >= self.settings.waiting_pages:
             full = f"{counted(self.waiting, 'page waits', 'pages wait')} already; try again in a moment"
-            raise QueueFull(full, PAGE_RETRY_SECONDS)
+            raise HTTPException(429, full, {"Retry-After": str(PAGE_RETRY_SECONDS)})
         cleaning = options.cleaning(self.settings.stop_list).to_plain()
         given = fields_of(options, CleanOptions) | {"cleaning": cleaning, "explain": explain}
         number, self._next = self._next, self._next + 1
@@ -100,9 +93,8 @@ class RequestWorkers:
         log.error("pages that waited fail: %s", error)
         for future in self._waiting.values():
             if not future.done():
-                future.set_exception(
-                    WorkerFailed("a worker process failed, the server's log says why; try again in a moment")
-                )
+                why = "a worker process failed, the server's log says why; try again in a moment"
+                future.set_exception(HTTPException(503, why))
         self._waiting.clear()
 
     def _answer(self, number: int, result: RequestCleaned | None, error: str | None) -> None:
@@ -112,4 +104,4 @@ class RequestWorkers:
         if result is not None:
             future.set_result(result.json)
         else:
-            future.set_exception(PageFailed(error or ""))
+            future.set_exception(HTTPException(422, f"the page could not be read: {error or ''}"))
