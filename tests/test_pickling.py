@@ -67,9 +67,9 @@ def page(number: int) -> PageRecord:
 
 
 CALLS: dict[str, Callable[[SiteModel, Any], object]] = {
-    "pages_that_say": lambda model, _: model.pages_that_say(model.text_key),
+    "pages_that_say": lambda model, _: model.pages_that_say(model.part("texts").key),
     "shares_name": lambda model, _: model.shares_name("Title 1"),
-    "noise_tree": lambda model, _: model.noise_tree("sst"),
+    "part": lambda model, _: model.part("sst"),
     "noise_map": lambda model, _: [model.noise_map(name) for name in model.noise_trees],
     "feature_weights": lambda model, _: model.feature_weights(CstWeightSettings()),
     "with_threshold": lambda model, _: model.with_threshold(0.5),

@@ -22,7 +22,7 @@ from webwinnow.site.styletree import INTERNAL, OUTSIDE, Keys, PageElements, Styl
 class AlignedFinisher(Finisher):
     """Finishes a raw tree of `ALIGNED_CUT`, aligning the sequences of children of each element."""
 
-    def __init__(self, tree: StyleTree, joins: JoinSettings | None) -> None:
+    def __init__(self, tree: StyleTree, joins: JoinSettings | None = None) -> None:
         super().__init__(tree, joins)
         self.contents: list[int] = _content_keys(tree, self.element, self.order, self.joins.gamma).tolist()
 
