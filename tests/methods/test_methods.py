@@ -32,7 +32,7 @@ def test_a_known_value_is_kept_unless_a_pair_sets_it() -> None:
         ("sst.nothing=1", r"no setting 'sst.nothing'; there are: sst.threshold, .*sst.whole_runs$"),
         ("sst.treshold=1", r"no setting 'sst.treshold'; did you mean 'sst.threshold'\?"),
         ("threshold=1", r"no setting 'threshold'; did you mean '\w+.threshold'\?"),
-        ("=", r"no setting ''; there are: repeated.share, .*wholes.complete$"),
+        ("=", r"no setting ''; there are: aligned.threshold, .*wholes.complete$"),
         ("sst.threshold", "setting 'sst.threshold' has no value; expected NAME=VALUE"),
         ("", "setting '' has no value"),
     ],
