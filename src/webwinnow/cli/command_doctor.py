@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from webwinnow import __version__
+from webwinnow._version import __version__
 from webwinnow.cli.installation import Examination, Finding, examine
 from webwinnow.cli.terminal import finish
 from webwinnow.counted import counted, printable
