@@ -53,6 +53,17 @@ CHROMIUM = next(
 )
 
 
+SAFE_PATH = os.environ.get("PYTHONSAFEPATH")
+
+
+@pytest.fixture(autouse=True)
+def environment() -> Iterator[None]:
+    """Undo what `webwinnow.cli.app.main` sets for its children: other tests would start interpreters in another way."""
+    yield
+    if SAFE_PATH is None:
+        os.environ.pop("PYTHONSAFEPATH", None)
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """A real browser, shared by all tests: Playwright can run once per process only."""

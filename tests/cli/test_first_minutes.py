@@ -325,7 +325,7 @@ def test_a_folder_for_temporary_files_that_does_not_exist_is_refused_and_not_mad
         ("--set sst.threshold=0.9", "sst.threshold is read by method sst, not by combined"),
         ("--method sst --set aligned.threshold=0.9", "aligned.threshold is read by method aligned, not by sst"),
         ("--method none --set page.tails=false", "page.tails is read by the methods combined, page, not by none"),
-        ("--set wholes.complete=true", "wholes.complete is read by the methods none, repeated, sst"),
+        ("--set wholes.complete=true", "wholes.complete is read by the methods aligned, cst, docview, items, none"),
         ("--method repeated --favor recall", "--favor is read by the methods combined, page, not by repeated"),
         ("--method sst --no-comments", "comments is read by the methods combined, page, not by sst"),
         ("--method page --models models", "--models has no effect with --method page; leave it out"),

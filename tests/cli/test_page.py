@@ -195,7 +195,7 @@ def test_a_limit_that_is_none_is_bad_usage(page: Path, limit: str) -> None:
 def test_an_unknown_method_is_answered_with_the_methods_there_are(page: Path) -> None:
     ran = webwinnow_("page", page, "--method", "magic")
     assert (ran.returncode, ran.stdout) == (BAD_USAGE, "")
-    assert "no cleaning method 'magic'; there are: combined, none, repeated" in ran.stderr
+    assert "there is no method 'magic'; there are: aligned, combined, cst" in ran.stderr
 
 
 def test_an_unknown_format_is_answered_with_the_formats_there_are(page: Path) -> None:

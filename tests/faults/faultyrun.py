@@ -175,6 +175,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parent))  # not searched where Python is started safely
     import faultyrun  # Ray pickles the clock, which it could not do with an object of __main__
 
     faultyrun.main()

@@ -51,8 +51,8 @@ NOT_INPUT = frozenset(("experiments.mining.minetasks._TASK",))
 """Patterns of the user's own options."""
 
 
-OWN_INLINE = {"crawlsettings.py", "minetasks.py", "cli/installation.py"}
-"""Modules with such patterns that are not in a variable: the user's options, and versions of installed programs."""
+OWN_INLINE = {"cli/app.py", "cli/installation.py", "crawl/settings.py", "papers/mining/tasks.py"}
+"""Modules with such patterns that are not in a variable: our own source, versions of programs, the user's options."""
 PATTERNLESS = {f"webwinnow.run.engines.{name}" for name in ("ray", "spark", "datatrove")}
 """Modules that need packages of their own, and have no patterns."""
 
@@ -91,11 +91,12 @@ def uses() -> Iterator[Use]:
 
 def inline_patterns() -> Iterator[str]:
     """Patterns that are given to a function of `re` and so escape the tests of this file."""
-    for path in sorted(Path(webwinnow.__file__).parent.rglob("*.py")):
+    root = Path(webwinnow.__file__).parent
+    for path in sorted(root.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             is_ours = isinstance(node, ast.Attribute) and node.attr in METHODS
             if is_ours and isinstance(node.value, ast.Name) and node.value.id == "re":
-                yield f"{path.name}:{node.lineno}"
+                yield f"{path.relative_to(root)}:{node.lineno}"
 
 
 def test_no_pattern_on_input_is_inline() -> None:
