@@ -40,14 +40,14 @@ ANY_USE = frozenset(("search", "sub"))
 MOST_SAMPLES = 24
 CANDIDATES = "a ZzÀ0_-.\t\n<>\"'&;:/@#\x00\u0301\u4e00\u3042\u0e01\uac00\ue000\U0001f600"
 BOUNDED = {
-    "pagemeta.fields._BETWEEN_NAMES": LONGEST_NAME,
-    "parsing._COMMENT": META_PRESCAN,
-    "markup._URL_VALUE": MAX_VALUE,
+    "page.metadata._BETWEEN_NAMES": LONGEST_NAME,
+    "page.parsing._COMMENT": META_PRESCAN,
+    "page.markup._URL_VALUE": MAX_VALUE,
 }
 """Patterns that see at most this many characters: their growth is checked up to there, and may be quadratic."""
-FIRST_MATCHES = {"pagemeta.hints._SEPARATOR": MAX_CUTS}
+FIRST_MATCHES = {"page.hints._SEPARATOR": MAX_CUTS}
 """Patterns of which only so many matches are asked for."""
-NOT_INPUT = frozenset(("experiments.mining.minetasks._TASK",))
+NOT_INPUT = frozenset(("papers.mining.tasks._TASK",))
 """Patterns of the user's own options."""
 
 
@@ -86,7 +86,7 @@ def uses() -> Iterator[Use]:
                 yield Use(full, pattern, frozenset(methods.get(name, ANY_USE)))
 
     # made of what the page says, at most this long
-    yield Use("structures.amount_pattern", amount_pattern({"1", "12345678", "9" * 12}), frozenset({"search"}))
+    yield Use("page.structures.amount_pattern", amount_pattern({"1", "12345678", "9" * 12}), frozenset({"search"}))
 
 
 def inline_patterns() -> Iterator[str]:
@@ -263,7 +263,7 @@ def test_a_pattern_is_linear_in_its_worst_case(use: Use) -> None:
 
 @pytest.mark.parametrize("comment", ["<!---->", "<!-- -->", "<?xml?>", " <!--", "<!-- --> -->"])
 def test_sniffing_a_file_of_comments_is_linear(comment: str) -> None:
-    use = next(use for use in uses() if use.name == "io.sniff._HTML_DOCUMENT")
+    use = next(use for use in uses() if use.name == "run.readers._HTML_DOCUMENT")
     assert growth(partial(call, use, "match", ("", comment, "x")), SMALL, LARGE, MOST) < MOST
     assert not is_html_document(comment.encode() * 4_000)
     assert is_html_document(b"<!----> <!-- a --><?xml version='1.0'?>\n<!doctype html>")

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from webwinnow import learn, parse
 from webwinnow.cli.app import app
-from webwinnow.judge.evidence import PageEvidence
+from webwinnow.judge.evidence import PageEvidence, page_with
 from webwinnow.page.hints import page_names
 from webwinnow.page.metadata import metadata
 from webwinnow.site.learned import LearnedSite
@@ -77,7 +77,7 @@ def test_names_survive_files_and_merging() -> None:
     for k, tree in enumerate(trees):
         whole.add(tree)
         evidence = PageEvidence.from_bytes(PageEvidence.of(tree).to_bytes())
-        (left if k % 2 else right).add(tree, evidence)
+        (left if k % 2 else right).add(page_with(tree, evidence))
     merged = SiteSums.merge([SiteSums.from_bytes(right.to_bytes()), left])
     assert merged.to_bytes() == whole.to_bytes()
     model = LearnedSite.from_bytes(LearnedSite.of(merged).to_bytes())

@@ -122,7 +122,7 @@ def test_two_readers_of_one_file_do_not_mix(tmp_path: Path) -> None:
 
 CHILDREN_OF_A_KILLED_READER = """
 import os, signal, sys
-from webwinnow.storage import ParquetReader
+from webwinnow.storage.parquetreader import ParquetReader
 rows = ParquetReader(sys.argv[1]).rows(["html"])
 next(rows)
 sibling = os.fork()  # as a worker would, it keeps the pipes open
