@@ -120,7 +120,7 @@ def placed() -> str:
             denoising=(DenoisingRow("none", left_out, 1.0, 1.0, 0.1),),
             pruning=tuple(PruningRow(rule, tuple(RuleReading(rule, 5, 5, one) for one in answers)) for rule in RULES),
             drawn=(Curve(1, (-2.0, -1.0, -1.0)), Curve(3, (-2.0, -1.0))),
-            own=(),
+            learned=(),
             seconds={"parsing": 1.0},
         )
     )

@@ -5,21 +5,24 @@ from __future__ import annotations
 import base64
 import json
 import os
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from drawnpages import drawn_page
 
+from webwinnow import plugins
 from webwinnow.inspect.inspector import MOST_BYTES, ReportSettings, report_html, write_report
 from webwinnow.inspect.sitereport import SiteReport
 from webwinnow.judge.kinds import KIND_CODE
 from webwinnow.methods.method_sst import SstSettings
-from webwinnow.methods.registry import CleaningSettings, Method, method_named, method_names
+from webwinnow.methods.registry import CleaningSettings, Method, method_named
 from webwinnow.page.parsing import parse
 from webwinnow.record.cleaner import clean_page
 from webwinnow.record.sitemodel import learn
@@ -346,9 +349,9 @@ def test_kinds_have_a_chip_a_sign_and_a_colour(tmp_path, opened, model, trees, m
         kind[verdict.keep] = 0
         return type(verdict)(**{name: getattr(verdict, name) for name in verdict.__slots__} | {"kind": kind})
 
-    monkeypatch.setitem(
-        method_names(), "kinds", Method("kinds", "for this test", method_named("sst").parts, with_kinds, "sst")
-    )
+    made = Method("kinds", "for this test", with_kinds, method_named("sst").parts, group="sst")
+    monkeypatch.setitem(plugins.built_in("method"), "kinds", "module_of_this_test")
+    monkeypatch.setitem(sys.modules, "module_of_this_test", SimpleNamespace(METHOD=made))
     path = tmp_path / "kinds.html"
     path.write_text(report_html([SiteReport.of(model, trees, ["kinds"])], ["kinds"]), encoding="utf-8")
     tab = opened(path)

@@ -63,7 +63,7 @@ def valid(tmp_path_factory: pytest.TempPathFactory) -> Path:
         done = run(*command.split(), cwd=folder)
         assert done.returncode == 0, done.stderr
     shutil.copy(min((folder / "models").glob("*.model.npz")), folder / "one.model.npz")
-    shutil.copy(Path(webwinnow.__file__).parent / "cleaning" / "itemtrees.npz", folder / "items.npz")
+    shutil.copy(Path(webwinnow.__file__).parent / "methods" / "itemtrees.npz", folder / "items.npz")
     return folder
 
 

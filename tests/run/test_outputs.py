@@ -237,7 +237,7 @@ def test_an_output_is_no_input_and_no_other_output(tmp_path: Path) -> None:
 
 
 def test_an_unknown_format_is_refused_with_the_ones_there_are() -> None:
-    with pytest.raises(SettingsError, match="no format 'xml'; expected jsonl, parquet, csv, markdown, html"):
+    with pytest.raises(SettingsError, match="no format 'xml'; there are: jsonl, parquet, csv, markdown, html"):
         output_format("x", "xml")
 
 

@@ -183,7 +183,7 @@ def test_limits_of_rendering_are_options(app: WebServer, tmp_path: Path) -> None
     file = tmp_path / "page.html"
     file.write_text("<p>Some text")
     for given, problem in {
-        ("--render-set", "width=9"): "give --render",
+        ("--render-set", "width=9"): "has no effect without --render",
         ("--render", "--render-set", "width=wide"): "expected 1 or more",
         ("--render", "--render-set", "colour=red"): "there is no setting 'colour'; there are: load_seconds",
     }.items():
