@@ -11,9 +11,7 @@ import pytest
 
 WALK = Path(__file__).parent.parent / "tools" / "walk.py"
 MOST_MODULES = 46
-"""Five of them decide on wholes and whole pages: `structures`, `cleaning/wholes`, `cleaning/pictures`, `cleaning/tails`
-and `cleaning/emptypages`; three read bylines, datelines and targets of links, one subject each;
-`storage/database` names the file in errors of the disk."""
+"""What is, not the goal of 30: a third of them are modules of `judge` and readers of one kind of metadata each."""
 
 
 @pytest.mark.parametrize("command", ["page", "clean"])
